@@ -11,16 +11,22 @@ import contextlib
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from random import Random
 
+from alerts.due import Due
+from alerts.grouping import Grouping
 from alerts.lane import Lane, Schedule
 from alerts.outbox import Held, Outbox, OutboxError, Settled
-from alerts.outbox.deliveries import Due
-from alerts.receivers.receiver import Gathering, Outcome, Receiver
+from alerts.outbox.notifications import Making
+from alerts.receivers.receiver import Gathering, Grouped, Outcome, Receiver
+from alerts.settings import Settings
+from alerts.stages.candidate import REASONS
+from alerts.stages.inhibit import Inhibitors
 from alerts.stages.mute import Silences
+from alerts.stages.notifying import Notifying
 from alerts.standing import Standing
 
 _FLUSH_EVERY = 0.02  # seconds that an outcome may wait to be written with others
@@ -56,7 +62,8 @@ class Dispatcher:
     `clock` is the wall clock in nanoseconds, `random` spreads retries. `attempted` is called after every
     attempt; `report` with a sentence whenever somebody should look: a receiver that wants no more, an
     alert given up, an outbox that cannot be read or written. Both are called from the dispatcher's thread.
-    `held` is called with receiver and stage, `silence`, for what is held back.
+    `held` is called with receiver and reason, of `alerts.stages.candidate.REASONS`, for what is held back.
+    `settings` say what comes between a delivery and its notification.
     `poll` is how many seconds pass at most before it looks for deliveries that nobody woke it for.
     """
 
@@ -72,6 +79,7 @@ class Dispatcher:
         report: Callable[[str], None] = lambda _: None,
         held: Callable[[str, str], None] = lambda _receiver, _reason: None,
         poll: float = 1.0,
+        settings: Settings | None = None,
     ) -> None:
         self._outbox = outbox
         self._clock = clock
@@ -81,7 +89,14 @@ class Dispatcher:
         self._report = report
         self._held = held
         self._poll = poll
-        self._lanes = [Lane(receiver, self._schedule, self._random) for receiver in receivers]
+        self._settings = settings or Settings()
+        inhibitions = self._settings.inhibitions
+        self._inhibitors = Inhibitors(
+            inhibitions, lambda *times: outbox.sources_between(self._inhibitors, *times)
+        )
+        self._inhibitors_at: int | None = None
+        self._of_way: dict[int, Grouping] = {}
+        self._lanes = [Lane(one, self._schedule, self._random, self._stages(one)) for one in receivers]
         self._pools = [
             ThreadPoolExecutor(r.in_flight, thread_name_prefix=f"deliver-{r.name}") for r in receivers
         ]
@@ -91,6 +106,7 @@ class Dispatcher:
         self._silences_at = 0
         self._write_at: float | None = None
         self._write_failures = 0
+        self._paused_at: dict[str, tuple[int, float]] = {}
         self._kept: dict[str, Standing] = {}
         self._asked_at = 0.0
         self._in_flight = 0
@@ -102,11 +118,21 @@ class Dispatcher:
     def start(self) -> None:
         """Begins to deliver, to receivers as they stood when another program ended. Raises OutboxError."""
         self._kept = self._outbox.standings()
+        if (branches := self._settings.branches) is not None:
+            ways = self._outbox.ways(branches)
+            of_branch = {number: one.grouping for number, one in enumerate(branches.all, 1)}
+            self._of_way.update({ways[n]: one for n, one in of_branch.items() if one is not None})
+        for lane in self._lanes:
+            lane.take_up(self._outbox, self._clock())
         for lane in self._lanes:
             lane.breaker.take_up(self._kept.get(lane.receiver.name, Standing()))
             if not lane.breaker.closed:
                 self._tell(lane)
         self._thread.start()
+
+    def _stages(self, receiver: Receiver) -> Notifying:
+        apart = isinstance(receiver, Grouped) and receiver.apart
+        return Notifying(receiver.name, self._settings, self._inhibitors, self._of_way, apart=apart)
 
     def wake(self) -> None:
         """Says that the outbox may have something new. Returns at once."""
@@ -189,12 +215,56 @@ class Dispatcher:
             except OutboxError as error:
                 lane.look_at = self._clock() + int(self._poll * 1e9)
                 self._report(f"deliveries to {lane.receiver.name} wait: {error}")
-            while self._unwritten_count < _UNWRITTEN and (due := lane.take(self._clock())) is not None:
-                self._in_flight += 1
-                pool.submit(self._attempt, lane, [due, *lane.companions(self._clock())])
+            if lane.any_ready and not self._know_inhibitors():
+                continue
+            self._count_paused(lane)
+            self._take(lane, pool)
             if lane.held:
                 self._hold(lane)
         return max(0.0, min(waits))
+
+    def _take(self, lane: Lane, pool: ThreadPoolExecutor) -> None:
+        """Start what a lane may attempt."""
+        while self._unwritten_count < _UNWRITTEN and (due := lane.take(self._clock())) is not None:
+            if (making := lane.making(due)) is not None:
+                made = self._made(lane, due, making)
+                if made is None:
+                    continue
+                if made is due:
+                    return
+                due = made
+            self._in_flight += 1
+            pool.submit(self._attempt, lane, [due, *lane.companions(self._clock())])
+
+    def _made(self, lane: Lane, due: Due, making: Making) -> Due | None:
+        """The notification that a delivery is a part of; None: stages hold all of it back. Where the outbox
+        cannot be written, it is put back, and returned itself."""
+        now = self._clock()
+        self._hold(lane)
+        self._write()
+        if not self._unwritten_count:
+            try:
+                made, numbers, reasons = self._outbox.make(making, lane.stages, now)
+            except OutboxError as error:
+                self._report(f"deliveries to {lane.receiver.name} wait: {error}")
+            else:
+                lane.made(due, made, numbers, now)
+                self._count(lane, reasons)
+                return made
+        lane.put_back([due])
+        return due
+
+    def _know_inhibitors(self) -> bool:
+        """Read the alerts that may hold back others; False if that fails."""
+        if not self._settings.inhibitions:
+            return True
+        try:
+            self._inhibitors_at, found = self._outbox.sources(self._inhibitors, self._inhibitors_at)
+        except OutboxError as error:
+            self._report(f"deliveries wait: {error}")
+            return False
+        self._inhibitors.add(found)
+        return True
 
     def _read_silences(self) -> None:
         """Read what people have silenced, as often as the outbox is looked into without being woken."""
@@ -208,16 +278,34 @@ class Dispatcher:
             self._report(f"silences of before go on to count: {error}")
             return
         for lane in self._lanes:
-            lane.silences = silences
+            lane.stages.mute.silences = silences
 
     def _hold(self, lane: Lane) -> None:
         """Note what a lane holds back, to be written with outcomes."""
-        for one in lane.held:
-            self._held(one.receiver, one.reason.partition(" ")[0])
+        self._count(lane, lane.newly_held)
+        lane.newly_held.clear()
         self._unwritten_held += lane.held
         lane.held.clear()
         if self._write_at is None:
             self._write_at = time.monotonic() + _FLUSH_EVERY
+
+    def _count(self, lane: Lane, reasons: Iterable[str]) -> None:
+        for one in reasons:
+            self._held(lane.receiver.name, REASONS[one.partition(" ")[0]])
+
+    def _count_paused(self, lane: Lane) -> None:
+        """Count what waits for a receiver that is paused: all of it, then what comes meanwhile."""
+        name = lane.receiver.name
+        if not lane.breaker.paused:
+            self._paused_at.pop(name, None)
+            return
+        number, asked = self._paused_at.get(name, (0, -1.0))
+        if time.monotonic() < asked:
+            return
+        with contextlib.suppress(OutboxError):  # said where deliveries are read
+            count, number = self._outbox.pending_after(name, number)
+            self._count(lane, ["paused"] * count)
+        self._paused_at[name] = number, time.monotonic() + self._poll
 
     def _resume(self) -> None:
         """Looks, once in a while, whether a person has resumed a receiver that is left alone."""
@@ -334,6 +422,10 @@ class Dispatcher:
 
 
 def _sent(receiver: Receiver, dues: Sequence[Due], now: int) -> Outcome:
+    made = dues[0].made
+    if made is not None and made.count > 1:
+        assert isinstance(receiver, Grouped), "job.toml has groups for receivers that can tell of them"
+        return receiver.send_group(made, now)
     if len(dues) > 1 and isinstance(receiver, Gathering):
         return receiver.send_together([(due.id, due.body) for due in dues], now)
     return receiver.send(dues[0].id, dues[0].body, now)

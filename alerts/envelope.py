@@ -1,4 +1,4 @@
-"""The body of a webhook: a CloudEvents 1.0 event in structured JSON with the alert as its data.
+"""The body of a webhook: a CloudEvents 1.0 event in structured JSON with an alert, or several, as its data.
 
 https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md
 """
@@ -6,12 +6,14 @@ https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from urllib.parse import quote
 
 from alerts.notation import plain
 
 CONTENT_TYPE = "application/cloudevents+json; charset=utf-8"
 EVENT_TYPE = "cep.alert.v1"
+GROUP_TYPE = "cep.alerts.v1"
 
 # CloudEvents 1.0.2, type system: what a String must not contain; C0, C1, and noncharacters
 _FORBIDDEN = {
@@ -41,6 +43,32 @@ def cloud_event(body: str) -> bytes:
         del attributes["subject"]
     head = json.dumps(attributes, ensure_ascii=False, separators=(",", ":"))
     return f'{head[:-1]},"data":{body}}}'.encode()
+
+
+def group_event(id_: str, receiver: str, bodies: Sequence[str], count: int) -> bytes:
+    """The event that carries several alerts, given as their JSON texts, oldest first: equal bytes for equal
+    texts.
+
+    `id` is the notification's, `source` is /cep/notifications/RECEIVER, `time` that of the newest alert;
+    `data` is what `group_data` gives.
+    """
+    attributes = {
+        "specversion": "1.0",
+        "id": id_,
+        "type": GROUP_TYPE,
+        "source": f"/cep/notifications/{quote(receiver, safe='')}",
+        "time": json.loads(bodies[-1])["time"],
+        "datacontenttype": "application/json",
+    }
+    head = json.dumps(attributes, ensure_ascii=False, separators=(",", ":"))
+    return f'{head[:-1]},"data":{group_data(id_, bodies, count)}}}'.encode()
+
+
+def group_data(id_: str, bodies: Sequence[str], count: int) -> str:
+    """Several alerts as one JSON object: `count` of all, `more` of those that are not among `alerts`, and the
+    texts of these as they are."""
+    head = f'{{"id":"{id_}","count":{count},"more":{count - len(bodies)},"alerts":['
+    return f"{head}{','.join(bodies)}]}}"
 
 
 def source(pack: str, rule: str) -> str:

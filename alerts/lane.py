@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
 from alerts.breaker import Breaker
-from alerts.matchers import Labels
-from alerts.notation import timestamp
-from alerts.outbox import Due, Held, Outbox, Settled
+from alerts.due import Due
+from alerts.keys_in_order import KeysInOrder
+from alerts.outbox import Held, Outbox, Settled
+from alerts.outbox.notifications import Making
 from alerts.receivers.receiver import Gathering, Outcome, Receiver
-from alerts.stages.mute import Muted, Silences
+from alerts.settings import Settings
+from alerts.stages.candidate import Candidate, Hold
+from alerts.stages.inhibit import Inhibitors
+from alerts.stages.notifying import Notifying
 
 _SECOND = 1_000_000_000
 _AHEAD = 256  # deliveries read from the outbox at once
@@ -52,24 +55,34 @@ class Lane:
     Belongs to the dispatcher's thread.
     """
 
-    def __init__(self, receiver: Receiver, schedule: Schedule, random: Random) -> None:
+    def __init__(
+        self, receiver: Receiver, schedule: Schedule, random: Random, stages: Notifying | None = None
+    ) -> None:
         self.receiver = receiver
         self.breaker = Breaker(lambda number: schedule.pause(number, random), int(schedule.longest * _SECOND))
         self.look_at = 0
         """When to look into the outbox again, wall clock in ns; 0: at once."""
-        self.silences = Silences()
-        """Those that may hold back what is about to be sent."""
+        self.stages = stages or Notifying(receiver.name, Settings(), Inhibitors(), {})
         self.held: list[Held] = []
         """What was held back and is not written yet."""
+        self.newly_held: list[str] = []
+        """The reasons of what was held back since somebody counted, but for what they held before."""
         self._schedule = schedule
         self._random = random
-        self._ready: deque[Due] = deque()
+        self._ready: deque[Candidate] = deque()
+        self._unspent: deque[Due] = deque()  # made, and over the rate for now
         self._taken: set[int] = set()
+        self._keys = KeysInOrder(self.stages.throttle) if self.stages.manner.by_key else None
+        self._makings: dict[int, Making] = {}
         self._in_flight = 0
         self._not_before = 0
         self._together, self._pace = 1, 0
         if isinstance(receiver, Gathering):
             self._together, self._pace = receiver.together, receiver.pace
+
+    def take_up(self, outbox: Outbox, now: int) -> None:
+        """Begin where a program before ended. Raises OutboxError."""
+        outbox.take_up(self.receiver.name, self.stages, now)
 
     @property
     def gone(self) -> bool:
@@ -86,6 +99,11 @@ class Lane:
         self.breaker.recovered = value
 
     @property
+    def any_ready(self) -> bool:
+        """True if something is read and neither attempted nor held back."""
+        return bool(self._ready)
+
+    @property
     def _next(self) -> int:
         """The moment before which nothing is attempted."""
         return max(self._not_before, self.breaker.standing.probe_at or 0)
@@ -99,50 +117,113 @@ class Lane:
             return poll
         if len(self._ready) <= self.receiver.in_flight and now >= self.look_at:
             found = outbox.due(self.receiver.name, now, len(self._taken) + _AHEAD)
-            fresh = [due for due in found if due.number not in self._taken]
-            self._ready.extend(fresh)
-            self._taken.update(due.number for due in fresh)
+            fresh = [due for due in found if due.place not in self._taken]
+            if self._keys is not None:
+                fresh.sort(key=lambda due: due.number)
+                self._keys.forget_settled(outbox, self.receiver.name, now)
+            self._ready.extend(map(Candidate, fresh))
+            self._taken.update(due.place for due in fresh)
             if not fresh:
                 following = outbox.next_due(self.receiver.name, now)
                 self.look_at = now + int(poll * _SECOND)
                 if following is not None:
                     self.look_at = min(self.look_at, following)
         waits = [self.look_at - now] if self.look_at > now else []
+        if self._unspent:
+            waits.append(self._spend_again(now))
         if self._ready and self._next > now:
             waits.append(self._next - now)
         return min([poll, *(wait / _SECOND for wait in waits)])
 
+    def _spend_again(self, now: int) -> int:
+        """Nanoseconds until what is over the rate may go; where that is now, it is ready."""
+        wait = self.stages.throttle.next_at(now) - now
+        if wait <= 0:
+            self._ready.extendleft(map(Candidate, reversed(self._unspent)))
+            self._unspent.clear()
+        return max(wait, 0)
+
     def take(self, now: int) -> Due | None:
-        """The next delivery to attempt, None if none may be attempted now; what is muted is put aside."""
+        """The next delivery to attempt, None if none may be attempted now; what a stage holds back is put
+        aside. If `making` has something for it, that is to be made and given to `made` first."""
         if self.gone or not self._ready or now < self._next:
             return None
         if self._in_flight >= self._most_in_flight:
             return None
-        due = self._unmuted(now)
+        due = self._let_through(now)
         if due is not None:
             self._in_flight += 1
             self._not_before = max(self._not_before, now + self._pace)
+            self.stages.throttle.spend(now)
         return due
 
-    def _unmuted(self, now: int) -> Due | None:
+    def _let_through(self, now: int) -> Due | None:
         """The next delivery that nothing holds back; those before it are put aside."""
         while self._ready:
-            due = self._ready.popleft()
-            if (muted := self._muted(due, now)) is None:
-                return due
-            said = f"mute: {muted.reason} of {muted.silence.who} holds it back until {timestamp(muted.until)}"
-            self.held.append(Held(self.receiver.name, due.number, muted.reason, said, muted.until, now))
+            one = self._ready.popleft()
+            due = one.due
+            if self._keys is not None and self._keys.waits(one):
+                continue
+            if due.made is not None:  # what it is about was settled when it was made
+                if self.stages.throttle.next_at(now) > now:
+                    self._unspent.append(due)
+                    continue
+            elif (hold := self.stages(one, now)) is not None:
+                self._hold(due, hold, now)
+                continue
+            if self._keys is not None:
+                self._keys.begin(one)
+            if due.made is None and self.stages.make:
+                until = now + self.stages.group.interval(one)
+                numbers = frozenset((due.number, *self._others(one, now)))
+                self._makings[due.place] = Making(self.receiver.name, numbers, one.group, until)
+            return due
         return None
 
-    def _muted(self, due: Due, now: int) -> Muted | None:
-        if not self.silences.any_active(now):
-            return None
-        return self.silences.mute(Labels(json.loads(due.body)), now)
+    def _others(self, first: Candidate, now: int) -> Iterator[int]:
+        """The numbers of what is read, belongs to the group of a candidate, and may go out with it."""
+        name = self.stages.group.name(first)
+        if not name:
+            return
+        for one in self._ready:
+            if one.due.made is None and self.stages.group.name(one) == name and not self.stages(one, now):
+                yield one.due.number
+
+    def _hold(self, due: Due, hold: Hold, now: int) -> None:
+        name = self.receiver.name
+        self.held.append(Held(name, due.number, hold.reason, hold.said, hold.until, now, hold.group))
+        if self._keys is not None:
+            self._keys.is_held(due)
+        if due.held != hold.reason:
+            self.newly_held.append(hold.reason)
+
+    def making(self, due: Due) -> Making | None:
+        """The notification that is to be made before a delivery that was taken is attempted."""
+        return self._makings.get(due.place)
+
+    def made(self, due: Due, made: Due | None, numbers: Collection[int], now: int) -> None:
+        """The notification was made of the deliveries of these numbers; None: stages hold them all back."""
+        making = self._makings.pop(due.place)
+        gone = making.numbers.union(numbers)
+        self._ready = deque(one for one in self._ready if one.due.made or one.due.number not in gone)
+        self._taken -= gone
+        if made is None:
+            self._in_flight -= 1
+            self.stages.throttle.unspend()
+            self._release(due)
+            return
+        self._taken.add(made.place)
+        if self._keys is not None:
+            self._keys.go_on_as(due, made)
+        if making.group is not None:
+            self.stages.group.told(making.group, making.quiet_until, now)
 
     def companions(self, now: int) -> list[Due]:
         """Further deliveries that go out in the attempt that was taken last."""
         found: list[Due] = []
-        while len(found) < self._together - 1 and (due := self._unmuted(now)) is not None:
+        if self.stages.make:
+            return found
+        while len(found) < self._together - 1 and (due := self._let_through(now)) is not None:
             found.append(due)
         return found
 
@@ -157,7 +238,16 @@ class Lane:
     def put_back(self, dues: Sequence[Due]) -> None:
         """An attempt that was taken was not made."""
         self._in_flight -= 1
-        self._ready.extendleft(reversed(dues))
+        self.stages.throttle.unspend()
+        for due in dues:
+            self._makings.pop(due.place, None)
+            self._release(due)
+        self._ready.extendleft(map(Candidate, reversed(dues)))
+
+    def _release(self, due: Due, settled: Settled | None = None) -> None:
+        """What came behind one of its key may be looked at again."""
+        if self._keys is not None:
+            self._ready.extendleft(reversed(self._keys.end(due, settled)))
 
     def settle(self, due: Due, outcome: Outcome, now: int) -> Settled:
         """Takes in the outcome of an attempt; what is to be written about it."""
@@ -167,18 +257,22 @@ class Lane:
         """The same of an attempt that several deliveries went out in."""
         self._in_flight -= 1
         self._listen(dues[0], outcome, now)
-        return [self._settled(due, outcome, now) for due in dues]
+        found = [self._settled(due, outcome, now) for due in dues]
+        for due, settled in zip(dues, found, strict=True):
+            self._release(due, settled)
+        return found
 
     def _settled(self, due: Due, outcome: Outcome, now: int) -> Settled:
-        attempts = due.attempts + 1
+        attempts, name, said = due.attempts + 1, self.receiver.name, outcome.detail
+        made = None if due.made is None else due.made.number
         if outcome.result == "delivered":
-            return Settled(self.receiver.name, due.number, "delivered", attempts, outcome.detail, None, now)
+            return Settled(name, due.number, "delivered", attempts, said, None, now, made)
         if outcome.result == "gone" or attempts >= self._schedule.attempts:
-            return Settled(self.receiver.name, due.number, "failed", attempts, outcome.detail, None, now)
+            return Settled(name, due.number, "failed", attempts, said, None, now, made)
         delay = self._schedule.delay(attempts, self._random)
         if outcome.retry_after is not None:
             delay = max(delay, self._asked(outcome.retry_after))
-        return Settled(self.receiver.name, due.number, "pending", attempts, outcome.detail, now + delay, now)
+        return Settled(name, due.number, "pending", attempts, said, now + delay, now, made)
 
     def _listen(self, due: Due, outcome: Outcome, now: int) -> None:
         """Note what an outcome says of the receiver itself."""
@@ -192,6 +286,7 @@ class Lane:
     def written(self, settled: Iterable[Settled | Held]) -> None:
         """The outbox knows these outcomes; what is pending of them can be read again when it is due."""
         for one in settled:
-            self._taken.discard(one.number)
+            made = one.made if isinstance(one, Settled) else None
+            self._taken.discard(one.number if made is None else -made)
             if one.due_at is not None:
                 self.look_at = min(self.look_at, one.due_at)

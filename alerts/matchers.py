@@ -37,8 +37,9 @@ LONGEST = 1_000
 _MEMORY = 8 << 20
 _KEPT = 200
 """Characters of a value of which it is kept whether it fits."""
-_NAME = r"[^\W\d]\w*"
-_WRITTEN = re.compile(rf"\s*((?:key\.|emit\.)?{_NAME})\s*(=~|!=|!~|==|=|~)(.*)", re.DOTALL)
+NAME = r"(?:key\.|emit\.)?[^\W\d]\w*"
+"""A name of a value of alerts, as an expression."""
+_WRITTEN = re.compile(rf"\s*({NAME})\s*(=~|!=|!~|==|=|~)(.*)", re.DOTALL)
 _HOW = "write a name, `=`, `!=` or `=~`, and a value: `severity = high`"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from alerts.alert import SEVERITIES
+from alerts.grouping import Grouping
 from alerts.matchers import Labels, Matcher, Matchers
 
 
@@ -37,11 +38,12 @@ class Route:
 @dataclass(frozen=True, slots=True)
 class Branch:
     """One of several routes that are tried in turn: what fits goes to the receivers, and no further unless
-    it is to `go_on`."""
+    it is to `go_on`. `grouping` goes before that of the receivers."""
 
     matchers: Matchers
     receivers: tuple[str, ...]
     go_on: bool = False
+    grouping: Grouping | None = None
 
 
 @dataclass(frozen=True, slots=True)

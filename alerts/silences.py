@@ -28,6 +28,11 @@ class Silence:
         return self.active(now) and self.matchers.matches(labels)
 
 
+def reason_of(silence: str) -> str:
+    """The reason of what the silence of this id holds back."""
+    return f"silence {silence}"
+
+
 def written(matchers: Matchers) -> str:
     """Matchers as a text that `read` reads: a JSON list."""
     return json.dumps([str(one) for one in matchers.all], ensure_ascii=False)

@@ -27,6 +27,7 @@ FULL: Mapping[str, str] = {
     "writing_alerts": "",
     "alert_episodes": "",
     "alert_stages": "",
+    "retention": "",
     "patterns": "--events 500000",
     "many_rules": "",
     "hot_keys": "",
@@ -42,6 +43,7 @@ FULL: Mapping[str, str] = {
     "percolator_spark": "",
     "hostile_receivers": "",
     "job": "",
+    "record": "",
     "scale": "",
 }
 """The benchmarks, in the order in which they run, with the sizes of README.md's figures."""
@@ -57,6 +59,7 @@ SMALL: Mapping[str, str] = {
     "writing_alerts": "--alerts 2000 --batches 2",
     "alert_episodes": "--alerts 2000 --batches 2",
     "alert_stages": "--alerts 1000 --routes 3 --silences 3",
+    "retention": "--alerts 5000 --seconds 2 --rate 100",
     "patterns": "--events 20000",
     "many_rules": "--events 2000 --rules 1 10 100 --turns 1",
     "hot_keys": "--scale 0.02 --seconds 1",
@@ -72,6 +75,7 @@ SMALL: Mapping[str, str] = {
     "percolator_spark": "--queries 1000 --documents 5000",
     "hostile_receivers": "--alerts 200 --only nobody 100s",
     "job": "--events 50000 --seconds 3",
+    "record": "--events 50000 --turns 1",
     "scale": "--events 50000 --times 1",
 }
 

@@ -150,14 +150,17 @@ class Job:
 
 
 @contextmanager
-def running(pack: str, trigger: str, cores: int | None = None) -> Iterator[Job]:
-    """A job on an empty folder, from before its start; on so many of the machine's cores, or on all."""
+def running(pack: str, trigger: str, cores: int | None = None, more: str = "") -> Iterator[Job]:
+    """A job on an empty folder, from before its start; on so many of the machine's cores, or on all.
+
+    `more` comes to the end of its job.toml.
+    """
     with tempfile.TemporaryDirectory() as name, socket.create_server(("127.0.0.1", 0)) as probe:
         folder, port = Path(name), probe.getsockname()[1]
         probe.close()
         (folder / "inbox").mkdir()
         (folder / "bench.rules").write_text(pack, "utf-8")
-        (folder / "job.toml").write_text(JOB.format(trigger=trigger, port=port), "utf-8")
+        (folder / "job.toml").write_text(JOB.format(trigger=trigger, port=port) + more, "utf-8")
         with (folder / "job.log").open("wb") as log:
             command = [str(CEP), "run", str(folder / "job.toml")]
             only = sorted(os.sched_getaffinity(0))[:cores]

@@ -29,6 +29,7 @@ from cep.expressions.columns import Columns
 from cep.operators.windows.compile.readings import aggregates_in
 from cep.operators.windows.compile.window_plan import WindowPlan, window_plan
 from cep.operators.windows.runtime.advance import advance
+from cep.operators.windows.runtime.compact_windows import CompactWindows
 from cep.operators.windows.runtime.compiled import load
 from cep.operators.windows.runtime.evaluations import RuleEvents, Watch
 from cep.operators.windows.runtime.window_rows import WindowRows
@@ -187,8 +188,19 @@ def run(work: Work, came: Payments, batch: int) -> Ran:
             states[number], raised = settled.kept, raised + int(settled.raised.sum())
             evaluated += len(holds)
         seconds += time.process_time() - begin
-    size = sum(8 * state.size for state in states)
+    size = sum(bytes_of(state) for state in states)
     return Ran(seconds, size / max(sum(len(state.heads) for state in states), 1), evaluated, raised)
+
+
+def bytes_of(state: WindowRows) -> int:
+    """The bytes of memory that a segment takes for it, but for its keys."""
+    if not len(state.heads):
+        return 0
+    keys = np.unique(state.keys)
+    numbers = np.zeros(int(keys[-1]) + 1, np.int64)
+    numbers[keys] = np.arange(len(keys))
+    kept = state.renumbered(numbers).compacted(len(keys))
+    return kept.bytes if isinstance(kept, CompactWindows) else 8 * kept.size
 
 
 def readings_of(plan: WindowPlan) -> tuple[list[int], list[int]]:

@@ -1,11 +1,12 @@
 """The cost of a batch beside the windows of very many keys, and of windows that end, in one process.
 
-    python benchmarks/windows_state.py [--keys 100000 1000000] [--batches 40] [--shards 4]
+    python benchmarks/windows_state.py [--keys 1000000 10000000] [--batches 40] [--shards 4] [--only NAME ...]
 
 The first table: batches of 1,000 events under 1,000 of the keys, beside the windows of so many, of a rule
-over sliding windows and one over tumbling ones; storing what is new is in it. Then what a key costs whose
-window time ends, and what is left once that is so of all but the one whose event it was. The second table:
-a batch in which time alone ends the windows of 1,000 keys, beside those of others that stay. Times are
+over sliding windows and one over tumbling ones; storing what is new is in it. All sessions are there at the
+same time and take a batch each in turn. Then the bytes of memory that windows take a key, what a key costs
+whose window time ends, and what is left once that is so of all but the one whose event it was. The second
+table: a batch in which time alone ends the windows of 1,000 keys, beside those of others that stay. Times are
 processor milliseconds.
 """
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import resource
 import time
+from collections.abc import Sequence
 from statistics import median
 
 import numpy as np
@@ -23,6 +25,7 @@ from calibration import calibration
 
 from cep.events import FILE, ID, OFFSET, TIME, Events, event_schema
 from cep.inprocess.session import Session
+from cep.operators.windows.runtime.compact_windows import CompactWindows
 from cep.operators.windows.runtime.compiled import load
 from cep.packs.compile import compile_plan
 from cep.plan.plan import Plan
@@ -36,7 +39,8 @@ stream e { eid: string  ts: timestamp  k: string  v: double  id eid  time ts  la
 """
 RULES = {
     "sliding 1 day": "rule r { by k  over e[v >= 0] sliding 1 day having count() > 99 emit s = sum(v) }",
-    "tumbling 1 day": "rule r { by k  over e[v >= 0] tumbling 1 day having count() > 99 emit s = sum(v) }",
+    "tumbling 1 day": """rule r { by k  over e[v >= 0] tumbling 1 day having count() > 99
+      emit s = sum(v), a = avg(v), m = max(v) }""",
 }
 ENDING = "\nrule ending { by k  over e[v < 0] tumbling 1s having count() > 99 emit s = sum(v) }"
 
@@ -94,20 +98,36 @@ def megabytes(session: Session) -> float:
     return sum(stored.size for stored in session.stored.values()) / 1e6
 
 
-def touched(name: str, keys: int, batches: int, shards: int) -> None:
-    """A row of the first table, and what is left when all is over."""
-    session, stream = filled(RULES[name], keys, shards)
-    size, random = megabytes(session), np.random.default_rng(1)
-    spent = [
-        fed(session, stream.events(random.choice(max(keys, TOUCHED), TOUCHED, replace=False)))
-        for _ in range(batches)
+def in_memory(session: Session) -> float:
+    """Bytes of memory of the windows, a key."""
+    segments = [
+        segment
+        for memory in session.memories.values()
+        for space in memory.spaces.values()
+        for segment in space.segments
     ]
+    rows = [rows for segment in segments for rows in segment.content.rows.values()]
+    size = sum(one.bytes if isinstance(one, CompactWindows) else 8 * one.size for one in rows)
+    return size / max(sum(session.runs.values()), 1)
+
+
+def touched(name: str, sizes: Sequence[int], batches: int, shards: int) -> None:
+    """Rows of the first table, and what is left when all is over."""
+    random = np.random.default_rng(1)
+    sessions = [filled(RULES[name], keys, shards) for keys in sizes]
+    spent: list[list[float]] = [[] for _ in sizes]
+    for _ in range(batches):
+        for (session, stream), keys, times in zip(sessions, sizes, spent, strict=True):
+            chosen = random.choice(max(keys, TOUCHED), TOUCHED, replace=False)
+            times.append(fed(session, stream.events(chosen)))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    stream.time += 3 * 86_400 * SECOND
-    ended = fed(session, stream.events(np.arange(1)))
-    row = f"{name:<16}{keys:>12,}{median(spent):>9.1f}{max(spent):>9.1f}{size:>10.1f}{peak:>9,.0f}"
-    left = sum(session.runs.values())
-    print(f"{row}{1e3 * ended / max(keys, 1):>12.2f}{left:>7}{megabytes(session):>9.3f}", flush=True)
+    for (session, stream), keys, times in zip(sessions, sizes, spent, strict=True):
+        row = f"{name:<16}{keys:>12,}{median(times):>9.1f}{max(times):>9.1f}{megabytes(session):>10.1f}"
+        row += f"{in_memory(session):>9.0f}{peak:>9,.0f}"
+        stream.time += 3 * 86_400 * SECOND
+        ended = fed(session, stream.events(np.arange(1)))
+        left = sum(session.runs.values())
+        print(f"{row}{1e3 * ended / max(keys, 1):>12.2f}{left:>7}{megabytes(session):>9.3f}", flush=True)
 
 
 def ending(keys: int, batches: int, shards: int) -> None:
@@ -124,20 +144,23 @@ def ending(keys: int, batches: int, shards: int) -> None:
 def main() -> None:
     """Prints the tables."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    options.add_argument("--keys", type=int, nargs="*", default=[100_000, 1_000_000])
+    options.add_argument("--keys", type=int, nargs="*", default=[1_000_000, 10_000_000])
     options.add_argument("--batches", type=int, default=40)
     options.add_argument("--shards", type=int, default=4)
+    options.add_argument("--only", nargs="*", default=[*RULES, "ending"])
     given = options.parse_args()
     print(calibration())
     load()
-    print(f"{'beside':<16}{'keys':>12}{'ms':>9}{'most':>9}{'state MB':>10}{'peak MB':>9}", end="")
+    print(
+        f"{'beside':<16}{'keys':>12}{'ms':>9}{'most':>9}{'state MB':>10}{'B a key':>9}{'peak MB':>9}", end=""
+    )
     print(f"{'us to end':>12}{'keys':>7}{'left MB':>9}")
-    for name in RULES:
+    for name in [one for one in RULES if one in given.only]:
+        touched(name, (0, *given.keys), given.batches, given.shards)
+    if "ending" in given.only:
+        print(f"\n{'ends beside':>12}{'ms':>9}{'most':>9}")
         for keys in (0, *given.keys):
-            touched(name, keys, given.batches, given.shards)
-    print(f"\n{'ends beside':>12}{'ms':>9}{'most':>9}")
-    for keys in (0, *given.keys):
-        ending(keys, given.batches, given.shards)
+            ending(keys, given.batches, given.shards)
 
 
 if __name__ == "__main__":

@@ -50,6 +50,8 @@ CONFIG: Mapping[str, str] = MappingProxyType(
         "CEP0739": "a certificate that cannot be used",
         "CEP0740": "no file fits the path of a feed",
         "CEP0741": "an option that the source of a feed does not have",
+        "CEP0742": "a mute time that cannot be",
+        "CEP0743": "what on the way to receivers has no effect",
     }
 )
 

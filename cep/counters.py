@@ -143,6 +143,32 @@ class Overflows:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class RecordEvents:
+    """Accepted events of streams that rules read: those recorded, and those that could not be."""
+
+    metric: ClassVar[Metric | None] = Metric("cep_record_events", "Events of the record")
+    stream: str
+    outcome: Literal["written", "lost"]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordBytes:
+    """Bytes of the record's files."""
+
+    metric: ClassVar[Metric | None] = Metric("cep_record_bytes", "Bytes written to the record")
+    stream: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFailures:
+    """Those of the events that could not be recorded for one reason, which may be a sentence."""
+
+    metric: ClassVar[Metric | None] = None
+    stream: str
+    reason: str
+
+
 Count = (
     StreamEvents
     | PoisonEvents
@@ -154,6 +180,9 @@ Count = (
     | WindowEventsOverLimit
     | AlternativesDropped
     | Overflows
+    | RecordEvents
+    | RecordBytes
+    | RecordFailures
 )
 """A counter: its kind and the values of its labels."""
 KINDS: tuple[type[Count], ...] = get_args(Count)

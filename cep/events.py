@@ -24,6 +24,8 @@ MIN_TIME = -(2**63) + 1
 """The watermark before anything was seen."""
 MAX_TIME = 2**63 - 1
 """The end of time: the watermark of a drained stream."""
+STEPS = (10**9, 10**6, 10**3)
+"""Nanoseconds of which events' times may be whole numbers."""
 
 _SCALARS: dict[Scalar, pa.DataType] = {
     Scalar.STRING: pa.string(),
@@ -38,6 +40,9 @@ _SCALARS: dict[Scalar, pa.DataType] = {
 }
 
 
+_BY_ARROW = {arrow: scalar for scalar, arrow in _SCALARS.items() if scalar is not Scalar.TEXT}
+
+
 def arrow_type(type_: Type) -> pa.DataType:
     """The Arrow type that holds values of a type of the language."""
     match type_:
@@ -47,6 +52,15 @@ def arrow_type(type_: Type) -> pa.DataType:
             return pa.list_(arrow_type(element))
         case Record(fields):
             return pa.struct([pa.field(name, arrow_type(part)) for name, part in fields])
+
+
+def language_type(type_: pa.DataType) -> Type:
+    """The type of the language whose values an Arrow type of `arrow_type` holds; of text that of strings."""
+    if pa.types.is_list(type_):
+        return ListOf(language_type(type_.value_type))
+    if pa.types.is_struct(type_):
+        return Record(tuple((part.name, language_type(part.type)) for part in type_))
+    return _BY_ARROW[type_]
 
 
 def declared_schema(stream: Stream) -> pa.Schema:
@@ -85,3 +99,13 @@ def hit_id(document: str, query: str) -> str:
     """
     escaped = document.replace("\\", "\\\\").replace(" ", "\\ ")
     return f"{escaped} {query}"
+
+
+def document_of(hit: str) -> str:
+    """The id of the document that a hit with this id is of."""
+    found, signs = "", iter(hit)
+    for sign in signs:
+        if sign == " ":
+            return found
+        found += next(signs, "") if sign == "\\" else sign
+    return found

@@ -86,6 +86,11 @@ class Code:
         return Code.load(builder, place, Code.word)
 
     @staticmethod
+    def put_word(builder: Any, place: Any, word: Any) -> Any:
+        Code.store(builder, place, word)
+        return word
+
+    @staticmethod
     def trailing_zeros(builder: Any, value: Any) -> Any:
         return builder.cttz(value, Code.no)
 
@@ -112,6 +117,10 @@ class Code:
 
 word_at: Callable[[Bytes, int], np.uint64] = instruction(types.uint64, "ab", Code.word_at)
 """The eight bytes from a place on, the first the lowest."""
+long_at: Callable[[Bytes, int], int] = instruction(types.int64, "ab", Code.word_at)
+"""The same as a number with a sign."""
+put_long: Callable[[Bytes, int, int], int] = instruction(types.int64, "abc", Code.put_word)
+"""Write such a number to the eight bytes from a place on; the number."""
 trailing_zeros: Callable[[int | np.uint64], int] = instruction(types.int64, "a", Code.trailing_zeros)
 """The number of zero bits below the lowest that is set; 64 of 0."""
 letters_at: Callable[[Bytes, int], np.uint64] = instruction(types.uint64, "ab", Code.letters_at)

@@ -2,8 +2,9 @@
 
     python tests/side_by_side.py [JVMS]
 
-`JVMS` of them run at a time (2). Prints what the others come to as they run, then what those with a JVM came
-to. Ends as pytest does: with 0 if all passed.
+`JVMS` of them run at a time (2). Generated tests try EFFORT of their usual number of examples, the same every
+time; CEP_EFFORT=1 tries all, and `make soak` new ones. Prints what the others come to as they run, then what
+those with a JVM came to. Ends as pytest does: with 0 if all passed.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import tempfile
 from pathlib import Path
 
 PYTEST = [sys.executable, "-m", "pytest", "-q"]
+EFFORT = "0.3"
 ONE_BY_ONE = ("--dist", "load", "--maxschedchunk", "1")
 LONGEST = ("test_job_conformance.py", "test_job_poison.py", "test_job_signals.py", "test_lost_processes.py")
 """Files whose tests take most: they begin first, so that none of them is left alone at the end."""
@@ -31,7 +33,7 @@ def with_jvm() -> list[str]:
 def main(jvms: str) -> int:
     """The exit code of the run that failed, or 0."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    environment = {**os.environ, "CI": "true"}  # generated tests with the same examples every time
+    environment = {"CEP_EFFORT": EFFORT, **os.environ, "CI": "true"}  # the same examples every time
     if "CI" in os.environ:
         environment["CEP_TOOLS"] = "needed"  # elsewhere tests without them are skipped
     with tempfile.TemporaryFile() as told:

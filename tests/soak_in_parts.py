@@ -27,10 +27,12 @@ from pathlib import Path
 
 MARKS = "not spark and not soak"
 LONG = "tests/cep/test_agreement_for_long.py"
+WINDOWS = "tests/windows/test_windows_agree_for_long.py"
 LINES = "tests/cep/test_decode_kernel.py"
 DUEL = "tests/percolator/test_long_duel.py"
 SIGNALS = "tests/job/test_job_signals.py"
 KILLS = "tests/job/test_job_killed.py"
+CASES = "tests/job/test_job_conformance.py"
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "build" / "soak"
 TOTAL = re.compile(r"seeds from \d+: (.*)")
@@ -83,7 +85,7 @@ def split(part: str, test: str, pieces: int, effort: float) -> list[Piece]:
     return [Piece(part, f"{part}-{n}", (test, "-s", "-m", "soak"), share) for n in range(number)]
 
 
-NO_JVM = ("programs", "queries", "lines", "cep", "percolator", "rules", "others")
+NO_JVM = ("programs", "windows", "queries", "lines", "cep", "percolator", "rules", "others")
 JVM = ("jobs", "signals", "kills")
 """Parts that start a JVM: a piece at a time."""
 
@@ -93,6 +95,8 @@ def pieces(part: str, effort: float) -> list[Piece]:
     match part:
         case "programs":
             return split(part, LONG, 35, effort)
+        case "windows":
+            return split(part, WINDOWS, 35, effort)
         case "queries":
             return split(part, DUEL, 10, effort)
         case "lines":
@@ -104,7 +108,8 @@ def pieces(part: str, effort: float) -> list[Piece]:
             folders = sorted(path.name for path in (ROOT / "tests").iterdir() if path.is_dir())
             return generated(part, [folder for folder in folders if folder not in known], effort)
         case "jobs":
-            return generated(part, ["job"], effort, "spark and not soak")
+            cases = Piece(part, "conformance", (CASES, "-m", "soak"), {})
+            return [*generated(part, ["job"], effort, "spark and not soak"), cases]
         case "kills":
             return [Piece(part, "kills", (KILLS, "-m", "soak"), {})]
         case "signals":

@@ -11,6 +11,8 @@ trailing     the indexes that pages are read by
 pages        which alerts a page shows
 counts       how many a page tells of
 ways         the words for routes that led alerts to receivers
+notifications  several alerts that go out together
+traces       what stages said of a delivery
 silences     what people do not want to be told of, and what that holds back
 episodes     which alerts belong together, and what people said of them
 deliveries   what is due, what came of it, how much waits
@@ -21,7 +23,8 @@ migration    from the version before
 store        Outbox, the way in to all of these
 """
 
-from alerts.outbox.deliveries import Due, Settled, Status
+from alerts.due import Due, Settled
+from alerts.outbox.deliveries import Status
 from alerts.outbox.errors import OutboxError
 from alerts.outbox.pages import Wanted
 from alerts.outbox.record import BatchRecord, Recorded

@@ -4,42 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any
 
 from sqlalchemy import Connection, bindparam, func, select, update
 
+from alerts.due import Due, Settled, State
+from alerts.outbox.notifications import ASKED_FOR, hasten_made, next_made, revive, settle_made
 from alerts.outbox.schema import FAILED, HELD, alerts, deliveries
 
-State = Literal["pending", "delivered", "failed"]
 STATES: tuple[State, ...] = ("pending", "delivered", "failed")
 _CHUNK = 500
-
-
-@dataclass(frozen=True, slots=True)
-class Due:
-    """A delivery whose time has come: `number` is the alert's in the outbox, `body` its JSON.
-
-    `attempts` were made before; `recorded_at` is when it came into the outbox, wall clock in ns.
-    """
-
-    number: int
-    id: str
-    body: str
-    attempts: int
-    recorded_at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """The outcome of one attempt. A pending delivery has the moment of its next attempt in `due_at`."""
-
-    receiver: str
-    number: int
-    state: State
-    attempts: int
-    outcome: str
-    due_at: int | None
-    settled_at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,24 +30,35 @@ class Status:
 
 
 def due(connection: Connection, receiver: str, now: int, limit: int) -> list[Due]:
-    """Pending deliveries of a receiver that may be attempted at `now`, earliest due first, then as raised."""
+    """Pending deliveries of a receiver that may be attempted at `now`, earliest due first, then as raised.
+
+    Those that are part of a notification are not among them: alerts.outbox.notifications has these.
+    """
     d, a = deliveries.c, alerts.c
+    alone = func.coalesce(d.notification, ASKED_FOR) == ASKED_FOR
     query = (
-        select(a.number, a.id, a.body, d.attempts, a.recorded_at)
+        select(
+            a.number, a.id, a.body, d.attempts, a.recorded_at, a.time, d.way, d.held, d.notification
+        )
         .join_from(deliveries, alerts, d.alert == a.number)
-        .where(d.receiver == receiver, d.due_at <= now)
+        .where(d.receiver == receiver, d.due_at <= now, alone)
         .order_by(d.due_at, d.alert)
         .limit(limit)
-    )
-    return [Due(*row) for row in connection.execute(query)]
+    )  # fmt: skip
+    return [_due(row) for row in connection.execute(query)]
+
+
+def _due(row: Any) -> Due:
+    *said, made = row
+    return Due(*said, made == ASKED_FOR)  # type: ignore[call-arg]
 
 
 def next_due(connection: Connection, receiver: str, after: int) -> int | None:
     """The moment of the receiver's first pending delivery that is due later than `after`."""
     d = deliveries.c
     query = select(func.min(d.due_at)).where(d.receiver == receiver, d.due_at > after)
-    found: int | None = connection.scalar(query)
-    return found
+    found: list[int | None] = [connection.scalar(query), next_made(connection, receiver, after)]
+    return min((one for one in found if one is not None), default=None)
 
 
 def settle(connection: Connection, settled: Collection[Settled]) -> None:
@@ -98,17 +83,22 @@ def settle(connection: Connection, settled: Collection[Settled]) -> None:
             "t": s.settled_at,
         }
         for s in settled
+        if s.made is None
     ]
     if rows:
         connection.execute(this, rows)
+    for one in settled:
+        if one.made is not None:
+            settle_made(connection, one.made, one)
 
 
 def hasten(connection: Connection, receiver: str, now: int) -> None:
     """Makes everything that is pending for a receiver due at `now` if it was to wait longer; what a stage
-    holds back waits on."""
+    holds back waits on, unless it waits for another one."""
     d = deliveries.c
-    waiting = d.receiver == receiver, d.due_at > now, d.held.is_(None)
+    waiting = d.receiver == receiver, d.due_at > now, func.coalesce(d.held, "key") == "key"
     connection.execute(update(deliveries).where(*waiting).values(due_at=now))
+    hasten_made(connection, receiver, now)
 
 
 def waiting(connection: Connection, receivers: Iterable[str]) -> bool:
@@ -119,6 +109,16 @@ def waiting(connection: Connection, receivers: Iterable[str]) -> bool:
         connection.scalar(select(d.alert).where(d.receiver == r, *pending).limit(1)) is not None
         for r in receivers
     )
+
+
+def pending_after(connection: Connection, receiver: str, number: int) -> tuple[int, int]:
+    """The number of pending deliveries of alerts after one, and that of the last of these alerts."""
+    d = deliveries.c
+    query = select(func.count(), func.max(d.alert)).where(
+        d.receiver == receiver, d.alert > number, d.due_at.is_not(None)
+    )
+    count, last = connection.execute(query).one()
+    return count, number if last is None else last
 
 
 def status(connection: Connection) -> dict[str, Status]:
@@ -162,7 +162,9 @@ def redeliver_alert(connection: Connection, number: int, receiver: str | None, n
     names = known_receivers(connection) if receiver is None else [receiver]
     mine = d.receiver.in_(names), d.alert == number
     found = list(connection.scalars(select(d.receiver).where(*mine).order_by(d.receiver)))
-    values = {"state": "pending", "attempts": 0, "due_at": now, "held": None}
+    values = {
+        "state": "pending", "attempts": 0, "due_at": now, "held": None, "notification": ASKED_FOR,
+    }  # fmt: skip
     connection.execute(update(deliveries).where(*mine).values(values))
     return found
 
@@ -181,9 +183,10 @@ def in_state(
 
 
 def redeliver_some(connection: Connection, receiver: str, numbers: Sequence[int], now: int) -> None:
-    """Makes the deliveries of these alerts to a receiver pending, as if never attempted."""
+    """Makes the deliveries of these alerts to a receiver pending, as if never attempted: in groups, and as
+    often as its rate allows, where it has them."""
     d = deliveries.c
-    values = {"state": "pending", "attempts": 0, "due_at": now, "held": None}
+    values = {"state": "pending", "attempts": 0, "due_at": now, "held": None, "notification": None}
     for some in _chunks(numbers):
         mine = d.receiver == receiver, d.alert.in_(some)
         connection.execute(update(deliveries).where(*mine).values(values))
@@ -209,6 +212,7 @@ def _chunks(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
 def redeliver(connection: Connection, receiver: str, now: int) -> int:
     """Makes a receiver's failed deliveries pending again, as if never attempted; returns how many."""
     d = deliveries.c
+    revive(connection, receiver, now)
     this = (
         update(deliveries)
         .where(d.receiver == receiver, FAILED)

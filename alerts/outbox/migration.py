@@ -1,9 +1,9 @@
 """From the outbox of a version before: what this one has more is added, alerts move some at a time.
 
-Version 3 lacks what `ADDED` makes. Version 2 also kept pack, rule and severity with every alert, and the id
-as a text of its own with an index. The first step adds, puts the table of version 2 aside and notes the new
-version, so that no program of before opens what is half moved; each further step moves some alerts, and is
-committed. Whoever opens the outbox to write goes on where another ended.
+Versions 3 and 4 lack what `ADDED` makes. Version 2 also kept pack, rule and severity with every alert, and
+the id as a text of its own with an index. The first step adds, puts the table of version 2 aside and notes
+the new version, so that no program of before opens what is half moved; each further step moves some alerts,
+and is committed. Whoever opens the outbox to write goes on where another ended.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from sqlalchemy import (
 
 from alerts.outbox.heads import places
 from alerts.outbox.insert import insert_rows, rule_numbers
+from alerts.outbox.migrate_notifications import add_notifications
 from alerts.outbox.migrate_stages import add_stages
 from alerts.outbox.schema import VERSION, alerts, assigned, by_key, by_rule, indexed, rules, versions
 from alerts.outbox.standings import add_receivers
@@ -35,10 +36,12 @@ from alerts.raised_columns import key_of
 
 MOVED = 2
 """The version whose alerts move."""
-BEFORE = (MOVED, 3)
+BEFORE = (MOVED, 3, 4)
 """The versions that are brought up to date."""
-ADDED: tuple[Callable[[Connection], None], ...] = (add_receivers, add_stages)
-"""The steps that bring what version 3 does not have."""
+ADDED: tuple[tuple[int, Callable[[Connection], None]], ...] = (
+    (4, add_receivers), (4, add_stages), (5, add_notifications),
+)  # fmt: skip
+"""The steps that bring what versions before do not have, each with the first version that has it."""
 STEP = 5_000
 """Alerts that a transaction moves: some tenths of a second."""
 
@@ -59,8 +62,9 @@ def begin(connection: Connection, found: int) -> None:
     """Add what the version found does not have; alerts of version 2 are put aside."""
     if found == MOVED:
         _put_aside(connection)
-    for add in ADDED:
-        add(connection)
+    for version, add in ADDED:
+        if found < version:
+            add(connection)
     if unfinished(connection):  # what is still to be moved belongs to no episode either
         last = select(func.max(aside.c.number)).scalar_subquery()
         connection.execute(update(assigned).values(number=last))

@@ -37,7 +37,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stretch:
+class Stretch:
     """Numbers from `first` to `last`."""
 
     first: int
@@ -47,7 +47,7 @@ class _Stretch:
 def numbers(connection: Connection, wanted: Wanted, limit: int | None, newest_first: bool) -> list[int]:
     """The numbers of the alerts wanted, in the order raised or the reverse, `limit` of them at most."""
     of_rules = _rules(connection, wanted)
-    stretch = _stretch(connection, wanted)
+    stretch = stretch_of(connection, wanted)
     if stretch.first > stretch.last or of_rules == []:
         return []
     key = None if wanted.key is None else key_text(wanted.key)
@@ -56,8 +56,8 @@ def numbers(connection: Connection, wanted: Wanted, limit: int | None, newest_fi
         return read.through(stretch, limit)
     known = min(stretch.last, last_indexed(connection))
     parts = [
-        (read.indexed, _Stretch(stretch.first, known)),
-        (read.through, _Stretch(max(stretch.first, known + 1), stretch.last)),
+        (read.indexed, Stretch(stretch.first, known)),
+        (read.through, Stretch(max(stretch.first, known + 1), stretch.last)),
     ]
     found: list[int] = []
     for reading, part in reversed(parts) if newest_first else parts:
@@ -76,11 +76,11 @@ class _Read:
     key: str | None
     newest_first: bool
 
-    def through(self, stretch: _Stretch, limit: int | None) -> list[int]:
+    def through(self, stretch: Stretch, limit: int | None) -> list[int]:
         """By looking at every alert of a stretch."""
         return self._first(alerts.c.number, self._conditions(stretch), limit)
 
-    def indexed(self, stretch: _Stretch, limit: int | None) -> list[int]:
+    def indexed(self, stretch: Stretch, limit: int | None) -> list[int]:
         """By index."""
         if self.key is not None:
             k = by_key.c
@@ -97,7 +97,7 @@ class _Read:
         found = sorted((number for some in of_each for number in some), reverse=self.newest_first)
         return found[:limit]
 
-    def _conditions(self, stretch: _Stretch) -> tuple[ColumnElement[bool], ...]:
+    def _conditions(self, stretch: Stretch) -> tuple[ColumnElement[bool], ...]:
         a = alerts.c
         of_rules = [] if self.rules is None else [a.rule_number.in_(self.rules)]
         of_key = [] if self.key is None else [a.key == self.key]
@@ -111,16 +111,21 @@ class _Read:
 def first_recorded(connection: Connection, at: int) -> int:
     """The number of the first alert that was recorded at `at` or later, wall clock in ns; where there is
     none, one that is greater than all."""
+    return first_from(connection, alerts.c.recorded_at, at)
+
+
+def first_from(connection: Connection, column: Any, value: int) -> int:
+    """The same for a column that rises with the numbers and is `value` or more."""
     stretch = _all(connection)
-    return _halved(connection, alerts.c.recorded_at, at, stretch) if stretch.first <= stretch.last else 1
+    return _halved(connection, column, value, stretch) if stretch.first <= stretch.last else 1
 
 
-def _all(connection: Connection) -> _Stretch:
+def _all(connection: Connection) -> Stretch:
     """The numbers among which all alerts lie."""
     a = alerts.c
     # one query of both would look at every alert in SQLite
     least, greatest = (connection.scalar(select(end(a.number))) for end in (func.min, func.max))
-    return _Stretch(1, 0) if least is None or greatest is None else _Stretch(least, greatest)
+    return Stretch(1, 0) if least is None or greatest is None else Stretch(least, greatest)
 
 
 def _rules(connection: Connection, wanted: Wanted) -> list[int] | None:
@@ -131,7 +136,7 @@ def _rules(connection: Connection, wanted: Wanted) -> list[int] | None:
     return list(connection.scalars(select(r.number).where(*conditions))) if conditions else None
 
 
-def _stretch(connection: Connection, wanted: Wanted) -> _Stretch:
+def stretch_of(connection: Connection, wanted: Wanted) -> Stretch:
     """The numbers among which the alerts of the times and batches wanted lie."""
     a, every = alerts.c, _all(connection)
     if every.first > every.last:
@@ -146,14 +151,14 @@ def _stretch(connection: Connection, wanted: Wanted) -> _Stretch:
             first = max(first, _halved(connection, column, begin, every))
         if end is not None:
             last = min(last, _halved(connection, column, end, every) - 1)
-    return _Stretch(first, last)
+    return Stretch(first, last)
 
 
 def _from_to(batch: int | None) -> tuple[int | None, int | None]:
     return (None, None) if batch is None else (batch, batch + 1)
 
 
-def _halved(connection: Connection, column: Any, value: int, stretch: _Stretch) -> int:
+def _halved(connection: Connection, column: Any, value: int, stretch: Stretch) -> int:
     """The least number from which on a column that rises with the numbers is `value` or more."""
     first, after = stretch.first, stretch.last + 1
     number = alerts.c.number

@@ -21,7 +21,7 @@ from sqlalchemy import (
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import DDLCompiler
 
-VERSION = 4
+VERSION = 5
 
 metadata = MetaData()
 
@@ -100,6 +100,8 @@ FAILED = text("state = 'failed'")
 """As a text, so that databases see that the partial index of failed deliveries answers it."""
 
 HELD = text("held IS NOT NULL")
+GROUPED = text("grouped IS NOT NULL")
+MADE = text("notification IS NOT NULL")
 
 deliveries = Table(
     "outbox_deliveries",
@@ -114,6 +116,8 @@ deliveries = Table(
     Column("way", Integer),  # in outbox_ways; null: the receiver's own rules and severity led there
     Column("held", Text),  # why a stage holds it back until due_at; null: none does
     Column("trace", Text),  # what stages said: lines of a moment and words
+    Column("grouped", Text),  # where it waits for others; null: it does not
+    Column("notification", BigInteger),  # that it is part of; 0: a person asked for it alone; null: none yet
     Index(
         "outbox_deliveries_due",
         "receiver",
@@ -123,6 +127,8 @@ deliveries = Table(
         postgresql_where=text("due_at IS NOT NULL"),
     ),
     Index("outbox_deliveries_held", "held", "receiver", sqlite_where=HELD, postgresql_where=HELD),
+    Index("outbox_deliveries_grouped", "receiver", "grouped", sqlite_where=GROUPED, postgresql_where=GROUPED),
+    Index("outbox_deliveries_made", "notification", sqlite_where=MADE, postgresql_where=MADE),
     Index("outbox_deliveries_failed", "receiver", "state", sqlite_where=FAILED, postgresql_where=FAILED),
     sqlite_with_rowid=False,
 )

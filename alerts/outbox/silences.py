@@ -6,30 +6,32 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sqlalchemy import ColumnElement, Connection, Text, bindparam, case, func, insert, literal, select, update
+from sqlalchemy import Connection, Text, bindparam, case, func, insert, select, update
 
 from alerts.matchers import Matchers
 from alerts.outbox.schema import deliveries, silences
-from alerts.silences import Silence, read, written
-from alerts.stages.mute import reason_of
+from alerts.outbox.traces import traced
+from alerts.silences import Silence, read, reason_of, written
 
-LONGEST_TRACE = 8_000
-"""Characters of a delivery's trace; what stages say beyond is left out."""
+INHIBITED = "inhibited"
+"""The state of a delivery that is held back for good, unless a person asks for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A delivery that a stage holds back: why, and when to look at it again; moments are wall clock in ns.
+    """A delivery that a stage holds back: why, and when to look at it again (None: never); moments are wall
+    clock in ns.
 
-    `said` tells people of it.
+    `said` tells people of it, `group` is where it waits for others.
     """
 
     receiver: str
     number: int
     reason: str
     said: str
-    due_at: int
+    due_at: int | None
     at: int
+    group: str | None = None
 
 
 def add(connection: Connection, one: Silence) -> None:
@@ -65,37 +67,43 @@ def expire(connection: Connection, id_: str, by: str, now: int) -> bool:
     if not connection.execute(update(silences).where(s.id == id_, s.ends_at > now).values(ended)).rowcount:
         return False
     d = deliveries.c
-    said = _traced(literal(f"{now} mute: silence {id_} was taken back by {by}\n"))
+    said = traced(f"{now} mute: silence {id_} was taken back by {by}\n")
     mine = update(deliveries).where(d.held == reason_of(id_))
     connection.execute(mine.values(due_at=now, held=None, trace=said))
     return True
-
-
-def _traced(line: ColumnElement[str]) -> ColumnElement[str]:
-    """The trace with one more line."""
-    before = func.coalesce(deliveries.c.trace, "")
-    return case((func.length(before) > LONGEST_TRACE, before), else_=before.concat(line))
 
 
 def hold(connection: Connection, held: Sequence[Held]) -> None:
     """Write what stages hold back. What a silence was to hold that has ended by now is due at once."""
     if not held:
         return
-    s, d = silences.c, deliveries.c
+    s = silences.c
     active = select(s.id, s.ends_at).where(s.ends_at > min(one.at for one in held))
     ends = {reason_of(id_): end for id_, end in connection.execute(active.with_for_update(read=True))}
-    this = (
-        update(deliveries)
-        .where(d.receiver == bindparam("r"), d.alert == bindparam("n"), d.due_at.is_not(None))
-        .values(due_at=bindparam("d"), held=bindparam("h"), trace=_traced(bindparam("t", type_=Text)))
-    )
-    rows = []
+    rows: list[dict[str, object]] = []
     for one in held:
-        still = ends.get(one.reason, 0) > one.at
-        reason, due_at = (one.reason, ends[one.reason]) if still else (None, one.at)
-        said = f"{one.at} {one.said}\n" if still else ""
-        rows.append({"r": one.receiver, "n": one.number, "d": due_at, "h": reason, "t": said})
-    connection.execute(this, rows)
+        reason, due_at, said = one.reason, one.due_at, f"{one.at} {one.said}\n"
+        if reason.startswith(reason_of("")):
+            due_at = ends.get(reason, 0)
+            if due_at <= one.at:
+                reason, due_at, said = "", one.at, ""
+        state = INHIBITED if due_at is None else "pending"
+        row = {"r": one.receiver, "n": one.number, "d": due_at, "h": reason or None, "t": said}
+        rows.append(row | {"s": state, "g": one.group})
+    connection.execute(_HOLD, rows)
+
+
+_D = deliveries.c
+_SAME = func.coalesce(_D.held, "") == func.coalesce(bindparam("h", type_=Text), "")
+_HOLD = (
+    update(deliveries)
+    .where(_D.receiver == bindparam("r"), _D.alert == bindparam("n"), _D.due_at.is_not(None))
+    .values(
+        due_at=bindparam("d"), held=bindparam("h"), state=bindparam("s"), grouped=bindparam("g"),
+        trace=case((_SAME, func.coalesce(_D.trace, "")), else_=traced(bindparam("t", type_=Text))),
+    )
+)  # fmt: skip
+"""What is held for the reason of before says nothing more."""
 
 
 def held_counts(connection: Connection) -> dict[tuple[str, str], int]:

@@ -11,20 +11,28 @@ from types import MappingProxyType
 from sqlalchemy import Connection, Engine, inspect, select
 
 from alerts.codes import WRONG_VERSION
-from alerts.outbox import deliveries, migration, stored
+from alerts.due import Due, Settled
+from alerts.outbox import deliveries, migration, notifications, stored
 from alerts.outbox.connect import LARGE, WRITES, checkpoint, engine_for, look_through, place_of
-from alerts.outbox.deliveries import Due, Settled, Status
+from alerts.outbox.deliveries import Status
 from alerts.outbox.errors import OutboxError, translated
+from alerts.outbox.notifications import Making
 from alerts.outbox.pages import Wanted
 from alerts.outbox.record import MANY, BatchRecord, Recorded, record
 from alerts.outbox.schema import VERSION, assigned, indexed, metadata, versions
-from alerts.outbox.silences import Held, hold, read_silences
+from alerts.outbox.silences import Held, read_silences
+from alerts.outbox.silences import hold as hold_back
+from alerts.outbox.sources import read_sources, read_sources_between
 from alerts.outbox.standings import read_standings, write_standings
 from alerts.outbox.stored import Delivery, StoredAlert
 from alerts.outbox.trailing import index_some
+from alerts.outbox.ways import ways_told
 from alerts.raised import Raised
-from alerts.routing import Routes
+from alerts.routing import Branches, Routes
 from alerts.silences import Silence
+from alerts.stages.candidate import Candidate
+from alerts.stages.inhibit import Inhibitors, Source
+from alerts.stages.notifying import Notifying
 from alerts.standing import Standing
 
 _NONE: Mapping[str, Standing] = MappingProxyType({})
@@ -191,9 +199,17 @@ class Outbox:
             return stored.read_deliveries(connection, id_)
 
     def due(self, receiver: str, now: int, limit: int) -> list[Due]:
-        """Deliveries that may be attempted at `now`, earliest due first, then in the order raised."""
+        """Notifications that are made, then deliveries that are not part of one, that may be attempted at
+        `now`: earliest due first, then in the order raised."""
         with self.reading() as connection:
-            return deliveries.due(connection, receiver, now, limit)
+            made = notifications.due_made(connection, receiver, now, limit)
+            found = deliveries.due(connection, receiver, now, limit)
+        lost = [one for one in made if isinstance(one, int)]
+        if lost:
+            with self.writing() as connection:
+                for number in lost:
+                    notifications.dissolve(connection, number, now)
+        return [*(one for one in made if isinstance(one, Due)), *found]
 
     def next_due(self, receiver: str, after: int) -> int | None:
         """When the receiver's first delivery that is due after `after` will be; wall clock in nanoseconds."""
@@ -216,7 +232,66 @@ class Outbox:
         with self.writing() as connection:
             deliveries.settle(connection, settled)
             write_standings(connection, standings)
-            hold(connection, held)
+            hold_back(connection, held)
+
+    def make(self, making: Making, stages: Notifying, now: int) -> tuple[Due | None, list[int], list[str]]:
+        """Settle a notification: it (None: stages hold all of it back now), the numbers of the deliveries
+        that it was made of or that are held back, and the reasons of these."""
+        held: list[Held] = []
+        with self.writing() as connection:
+            members = notifications.waiting_in(connection, making, now)
+            going = []
+            for one in members:
+                hold = stages.still(Candidate(one), now)
+                if hold is None:
+                    going.append(one)
+                else:
+                    said = hold.reason, hold.said, hold.until
+                    held.append(Held(making.receiver, one.number, *said, now, hold.group))
+            made = notifications.make(connection, making, going, now) if going else None
+            hold_back(connection, held)
+        return made, [one.number for one in members], [one.reason for one in held]
+
+    def take_up(self, receiver: str, stages: Notifying, now: int) -> None:
+        """Tell stages what they knew before a restart."""
+        rate = stages.manner.rate
+        with self.reading() as connection:
+            if stages.group.any:
+                stages.group.opened.update(notifications.opened(connection, receiver))
+                stages.group.quiet_until.update(notifications.quiet(connection, receiver, now))
+            if rate is not None:
+                stages.throttle.spent.extend(
+                    notifications.made_since(connection, receiver, now - rate.period)
+                )
+            if stages.manner.by_key:
+                for number, key, due_at in notifications.failing(connection, receiver, now):
+                    stages.throttle.note_failing(key, number, due_at)
+
+    def still_pending(self, receiver: str, numbers: Iterable[int]) -> set[int]:
+        """Those of some alerts whose deliveries to a receiver are pending."""
+        with self.reading() as connection:
+            return notifications.still_pending(connection, receiver, numbers)
+
+    def sources(self, inhibitors: Inhibitors, after: int | None) -> tuple[int, list[Source]]:
+        """The alerts raised after one that may hold back others, and the number of the last alert. After
+        None: as far back as the longest inhibition reaches."""
+        with self.reading() as connection:
+            return read_sources(connection, inhibitors, after)
+
+    def sources_between(self, inhibitors: Inhibitors, since: int, until: int) -> list[Source]:
+        """The alerts of these event times that may hold back others."""
+        with self.reading() as connection:
+            return read_sources_between(connection, inhibitors, since, until)
+
+    def ways(self, branches: Branches) -> Mapping[int, int]:
+        """The number of the words for each route, by its own number from 1."""
+        with self.writing() as connection:
+            return ways_told(connection, branches)
+
+    def pending_after(self, receiver: str, number: int) -> tuple[int, int]:
+        """The number of a receiver's pending deliveries of alerts after one, and that of the last of them."""
+        with self.reading() as connection:
+            return deliveries.pending_after(connection, receiver, number)
 
     def silences(self, after: int) -> list[Silence]:
         """The silences that end later than `after`."""

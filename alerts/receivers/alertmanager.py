@@ -25,8 +25,9 @@ _SEPARATOR = b"\xff"
 Texts = dict[str, str]
 
 
-def alertmanager_body(receiver: str, alerts: Sequence[Mapping[str, Any]]) -> bytes:
+def alertmanager_body(receiver: str, alerts: Sequence[Mapping[str, Any]], count: int | None = None) -> bytes:
     """The body that tells a receiver of alerts, at least one, oldest first: equal bytes for equal alerts.
+    `count` is how many it is about, where it does not get all of them.
 
     Every alert fires: none of ours ends. What all of them have in common is their group. Links are empty.
     """
@@ -35,7 +36,7 @@ def alertmanager_body(receiver: str, alerts: Sequence[Mapping[str, Any]]) -> byt
     body = {
         "version": "4",
         "groupKey": f"{{}}:{{{', '.join(f'{name}={json.dumps(group[name])}' for name in sorted(group))}}}",
-        "truncatedAlerts": len(alerts) - len(shown),
+        "truncatedAlerts": (len(alerts) if count is None else count) - len(shown),
         "status": "firing",
         "receiver": receiver,
         "groupLabels": group,

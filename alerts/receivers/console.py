@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Literal, Protocol
 
+from alerts.due import Made
+from alerts.envelope import group_data
 from alerts.receivers.receiver import Outcome
 from alerts.shown import shown
 
@@ -23,6 +26,7 @@ class ConsoleReceiver:
     """Writes time, severity, rule and summary as one line to `stream`, or the alert's JSON."""
 
     in_flight = 1
+    apart = False
 
     def __init__(self, name: str, stream: Stream, style: Literal["text", "json"] = "text") -> None:
         self.name = name
@@ -31,9 +35,17 @@ class ConsoleReceiver:
 
     def send(self, id_: str, body: str, now: int) -> Outcome:  # noqa: ARG002
         """Writes the line. A stream that is closed or full counts as unreachable."""
-        line = body if self._style == "json" else text_line(json.loads(body))
+        return self._print(body if self._style == "json" else text_line(json.loads(body)))
+
+    def send_group(self, group: Made, now: int) -> Outcome:  # noqa: ARG002
+        """Writes how many alerts go out together, and a line for each that it carries."""
+        if self._style == "json":
+            return self._print(group_data(group.id, group.bodies, group.count))
+        return self._print("\n".join(group_lines(list(map(json.loads, group.bodies)), group.count)))
+
+    def _print(self, text: str) -> Outcome:
         try:
-            self._stream.write(line + "\n")
+            self._stream.write(text + "\n")
             self._stream.flush()
         except (OSError, ValueError) as error:
             return Outcome("unreachable", f"cannot write: {error}")
@@ -41,6 +53,12 @@ class ConsoleReceiver:
 
     def close(self) -> None:
         """Leaves the stream open: it is not ours."""
+
+
+def group_lines(alerts: Sequence[dict[str, object]], count: int) -> list[str]:
+    """`12 alerts:`, and below it a line for each that there is."""
+    of = "" if len(alerts) == count else f", the newest {len(alerts)} of them"
+    return [f"{count:,} alerts{of}:", *(f"  {text_line(one)}" for one in alerts)]
 
 
 def text_line(alert: dict[str, object]) -> str:

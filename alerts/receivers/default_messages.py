@@ -11,17 +11,36 @@ SLACK = """\
 {% endfor %}
 """
 
-PAGERDUTY = "{% if test %}[TEST] {% endif %}{{ alert.rule }}: {{ alert.summary }}"
+PAGERDUTY = """\
+{% if test %}[TEST] {% endif %}
+{{ alert.rule }}: {{ alert.summary }}{% if count > 1 %} (the newest of {{ count }} alerts){% endif %}
+"""
 
 SUBJECT = """\
 {% if test %}[TEST] {% endif %}
+{% set keys = alerts | map(attribute="key") | map("string") | unique | list %}
+{% set rules = alerts | map(attribute="rule") | unique | list %}
+{% if keys | length > 1 or rules | length > 1 %}
+several alerts for {{ receiver }}
+{% else %}
 [{{ alert.severity }}] {{ alert.rule }}{% if key %} on {{ key }}{% endif %}
+{% endif %}
 """
 """The same for all mails of one thread, or else some programs show them apart."""
 
 TEXT = """\
 {% if test %}
 This is a test.
+
+{% endif %}
+{% if count > 1 %}
+{{ count }} alerts{% if more %}, the newest {{ alerts | length }} of them{% endif %}:
+
+{% for one in alerts %}
+{{ one.time }} {{ one.severity }} {{ one.rule }}: {{ one.summary }}
+{% endfor %}
+
+The newest of them:
 
 {% endif %}
 {{ alert.summary }}
@@ -56,6 +75,15 @@ HTML = """\
 <body style="font-family: sans-serif">
 {% if test %}
 <p><strong>This is a test.</strong></p>
+{% endif %}
+{% if count > 1 %}
+<p>{{ count }} alerts{% if more %}, the newest {{ alerts | length }} of them{% endif %}:</p>
+<ul>
+{% for one in alerts %}
+<li>{{ one.time }} <strong>{{ one.severity }}</strong> {{ one.rule }}: {{ one.summary }}</li>
+{% endfor %}
+</ul>
+<p>The newest of them:</p>
 {% endif %}
 <p><strong>{{ alert.severity }}</strong> {{ alert.summary }}</p>
 <table>

@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 
+from alerts.due import Made
+from alerts.envelope import group_data
 from alerts.receivers.receiver import Outcome
 
 _DAY = 86_400_000_000_000
@@ -22,6 +24,7 @@ class FileReceiver:
     """
 
     in_flight = 1
+    apart = False
 
     def __init__(self, name: str, path: Path, *, longest: int = 100_000_000, durable: bool = True) -> None:
         self.name = name
@@ -34,7 +37,14 @@ class FileReceiver:
 
     def send(self, id_: str, body: str, now: int) -> Outcome:  # noqa: ARG002
         """Appends the line. A disk that is full or a folder that is missing counts as unreachable."""
-        line = body.encode() + b"\n"
+        return self._write(body, now)
+
+    def send_group(self, group: Made, now: int) -> Outcome:
+        """Appends one line for the alerts of a notification."""
+        return self._write(group_data(group.id, group.bodies, group.count), now)
+
+    def _write(self, text: str, now: int) -> Outcome:
+        line = text.encode() + b"\n"
         try:
             if self._file is None or self._replaced():
                 self._open()

@@ -17,8 +17,9 @@ from hashlib import sha256
 
 import httpcore
 
+from alerts.due import Made
 from alerts.receivers import default_messages
-from alerts.receivers.notification import Notification, dedup_key
+from alerts.receivers.notification import Notification, thread
 from alerts.receivers.posting import printable, words
 from alerts.receivers.receiver import Outcome
 from alerts.receivers.smtp import Server, Session, SmtpWire
@@ -46,6 +47,7 @@ class MailReceiver:
     """Sends one mail for every alert. Raises TemplateError."""
 
     in_flight = 1
+    apart = False
 
     def __init__(self, name: str, server: Server, letter: Letter, wire: SmtpWire | None = None) -> None:
         self.name = name
@@ -59,8 +61,15 @@ class MailReceiver:
 
     def send(self, id_: str, body: str, now: int) -> Outcome:
         """Sends the mail in a session of its own. What the server takes for one address is delivered."""
+        return self._send(id_, Notification.of(self.name, [body]), now)
+
+    def send_group(self, group: Made, now: int) -> Outcome:
+        """Sends one mail about the alerts of a notification."""
+        return self._send(group.id, Notification.of_group(self.name, group), now)
+
+    def _send(self, id_: str, notification: Notification, now: int) -> Outcome:
         try:
-            mail = self.mail(id_, Notification.of(self.name, [body]), now)
+            mail = self.mail(id_, notification, now)
         except TemplateError as error:
             return Outcome("rejected", str(error))
         try:
@@ -76,17 +85,17 @@ class MailReceiver:
         return Outcome("delivered", _accepted(len(self._letter.to), refused))
 
     def mail(self, id_: str, notification: Notification, now: int) -> EmailMessage:
-        """The mail. Its id is the alert's, so that one that comes twice is known. The thread's is that of no
-        mail: programs show the mails that refer to it together, whichever comes first."""
+        """The mail. Its id is the alert's, or that of the group, so that one that comes twice is known. The
+        thread's is that of no mail: programs show mails that refer to it together, whichever comes first."""
         domain = self._letter.sender.rpartition("@")[2]
-        thread = sha256(dedup_key(notification.alert).encode("utf-8", "replace")).hexdigest()[:32]
+        told_in = sha256(thread(notification).encode("utf-8", "replace")).hexdigest()[:32]
         mail = EmailMessage(_POLICY)
         mail["From"] = self._letter.sender
         mail["To"] = ", ".join(self._letter.to)
         mail["Subject"] = " ".join(_sound(self._subject.written(notification)).split())
         mail["Date"] = format_datetime(datetime.fromtimestamp(now // 1_000_000_000, UTC))
         mail["Message-ID"] = f"<{id_}@{domain}>"
-        mail["In-Reply-To"] = mail["References"] = f"<thread.{thread}@{domain}>"
+        mail["In-Reply-To"] = mail["References"] = f"<thread.{told_in}@{domain}>"
         mail["Auto-Submitted"] = "auto-generated"  # RFC 3834: no notices of absence, please
         mail.set_content(_sound(self._text.written(notification)) + "\n")
         html = None if self._html is None else self._html.whole(notification)

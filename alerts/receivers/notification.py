@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from alerts.alert import Alert
+from alerts.due import Made
 from alerts.envelope import subject
 from alerts.notation import timestamp
 
@@ -31,6 +32,11 @@ class Notification:
     def of(cls, receiver: str, bodies: Sequence[str]) -> Notification:
         """The notification of alerts that are given as their JSON texts, in the order raised."""
         return cls(receiver, tuple(map(json.loads, bodies[-MOST:])), len(bodies))
+
+    @classmethod
+    def of_group(cls, receiver: str, group: Made) -> Notification:
+        """The notification of alerts that go out together."""
+        return cls(receiver, tuple(map(json.loads, group.bodies)), group.count)
 
     @property
     def alert(self) -> Mapping[str, Any]:
@@ -62,6 +68,12 @@ def dedup_key(alert: Mapping[str, Any]) -> str:
         return whole
     digest = sha256(whole.encode("utf-8", "replace")).hexdigest()
     return f"{whole[: _LONGEST_KEY - 65]}/{digest}"
+
+
+def thread(notification: Notification) -> str:
+    """The text that is equal for notifications of one thread: about one thing, or else to one receiver."""
+    about = {dedup_key(one) for one in notification.alerts}
+    return about.pop() if len(about) == 1 else f"{notification.receiver}/several"
 
 
 def trial(receiver: str, now: int) -> Alert:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from alerts.due import Made
 from alerts.envelope import source
 from alerts.receivers import default_messages
 from alerts.receivers.notification import Notification, dedup_key
@@ -19,6 +20,7 @@ from alerts.receivers.templates import Message, TemplateError
 
 URL = "https://events.pagerduty.com/v2/enqueue"
 
+_ALWAYS = ("id", "pack", "revision", "rule", "kind", "time")
 _SUMMARY = 1_024  # characters that PagerDuty takes
 _DETAILS = 262_144  # bytes; of an event it takes 512 kB
 _SEVERITIES = {"critical": "critical", "high": "error", "medium": "warning", "low": "info", "info": "info"}
@@ -31,6 +33,8 @@ class PagerDutyReceiver:
     """
 
     in_flight = 1
+    apart = True
+    """An event is about one incident."""
 
     def __init__(
         self,
@@ -48,7 +52,13 @@ class PagerDutyReceiver:
 
     def send(self, id_: str, body: str, now: int) -> Outcome:  # noqa: ARG002
         """Sends one event; PagerDuty answers 202, and 400 to what it cannot read."""
-        notification = Notification.of(self.name, [body])
+        return self._send(Notification.of(self.name, [body]), now)
+
+    def send_group(self, group: Made, now: int) -> Outcome:
+        """Sends one event about the alerts of a notification, which are about one incident."""
+        return self._send(Notification.of_group(self.name, group), now)
+
+    def _send(self, notification: Notification, now: int) -> Outcome:
         try:
             summary = self._message.written(notification)
         except TemplateError as error:
@@ -58,7 +68,7 @@ class PagerDutyReceiver:
             "event_action": "trigger",
             "dedup_key": dedup_key(notification.alert),
             "client": "cep",
-            "payload": _payload(notification.alert, summary),
+            "payload": _payload(notification, summary),
         }
         content = json.dumps(event, ensure_ascii=False).encode("utf-8", "replace")
         return self._posting.post([("content-type", "application/json")], content, now)
@@ -68,10 +78,8 @@ class PagerDutyReceiver:
         self._posting.close()
 
 
-def _payload(alert: Mapping[str, Any], summary: str) -> dict[str, Any]:
-    details: Mapping[str, Any] = alert
-    if len(json.dumps(alert, ensure_ascii=False).encode("utf-8", "replace")) > _DETAILS:
-        details = {name: alert[name] for name in ("id", "pack", "revision", "rule", "kind", "time")}
+def _payload(notification: Notification, summary: str) -> dict[str, Any]:
+    alert = notification.alert
     return {
         "summary": summary,
         "source": source(alert["pack"], alert["rule"]),
@@ -80,5 +88,25 @@ def _payload(alert: Mapping[str, Any], summary: str) -> dict[str, Any]:
         "component": alert["rule"],
         "group": alert["pack"],
         "class": alert["kind"],
-        "custom_details": details,
+        "custom_details": _details(notification),
     }
+
+
+def _details(notification: Notification) -> Mapping[str, Any]:
+    """The alert; of several their numbers and as many as there is room for, the newest last."""
+    if notification.count == 1:
+        alert = notification.alert
+        return alert if _length(alert) <= _DETAILS else {name: alert[name] for name in _ALWAYS}
+    room, carried = _DETAILS, 0
+    for alert in reversed(notification.alerts):
+        room -= _length(alert) + 2
+        if room < 0:
+            break
+        carried += 1
+    shown = list(notification.alerts[len(notification.alerts) - carried :])
+    return {"count": notification.count, "more": notification.count - carried, "alerts": shown}
+
+
+def _length(alert: Mapping[str, Any]) -> int:
+    """The bytes of an alert in an event."""
+    return len(json.dumps(alert, ensure_ascii=False).encode("utf-8", "replace"))

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
+from alerts.due import Made
+
 Result = Literal["delivered", "rejected", "unreachable", "gone"]
 """delivered; answered, but not with success; no answer; asked never to be called again."""
 
@@ -58,3 +60,15 @@ class Gathering(Receiver, Protocol):
 
     def send_together(self, alerts: Sequence[tuple[str, str]], now: int) -> Outcome:
         """Makes one attempt to deliver alerts, given by ids and JSON texts in the order raised; as `send`."""
+
+
+@runtime_checkable
+class Grouped(Receiver, Protocol):
+    """A receiver that tells of several alerts in one notification."""
+
+    @property
+    def apart(self) -> bool:
+        """True if no notification may be about several rules or keys."""
+
+    def send_group(self, group: Made, now: int) -> Outcome:
+        """Makes one attempt to deliver a notification of several alerts, under its id; as `send`."""

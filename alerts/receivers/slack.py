@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
+from alerts.due import Made
 from alerts.receivers import default_messages
 from alerts.receivers.notification import Notification
 from alerts.receivers.posting import Posting, Wire
@@ -27,6 +28,7 @@ class SlackReceiver:
     """
 
     in_flight = 1
+    apart = False
     together = 256
     pace = 1_000_000_000
 
@@ -42,8 +44,15 @@ class SlackReceiver:
 
     def send_together(self, alerts: Sequence[tuple[str, str]], now: int) -> Outcome:
         """Sends one message about several alerts; Slack answers `ok`, or a word for what is wrong."""
+        return self._send(Notification.of(self.name, [body for _, body in alerts]), now)
+
+    def send_group(self, group: Made, now: int) -> Outcome:
+        """Sends one message about the alerts of a notification."""
+        return self._send(Notification.of_group(self.name, group), now)
+
+    def _send(self, notification: Notification, now: int) -> Outcome:
         try:
-            text = self._message.written(Notification.of(self.name, [body for _, body in alerts]))
+            text = self._message.written(notification)
         except TemplateError as error:
             return Outcome("rejected", str(error))
         content = json.dumps({"text": text}, ensure_ascii=False).encode("utf-8", "replace")

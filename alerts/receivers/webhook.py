@@ -11,7 +11,8 @@ import ssl
 from collections.abc import Sequence
 from typing import Literal
 
-from alerts.envelope import CONTENT_TYPE, cloud_event
+from alerts.due import Made
+from alerts.envelope import CONTENT_TYPE, cloud_event, group_event
 from alerts.receivers.alertmanager import alertmanager_body
 from alerts.receivers.egress import Egress
 from alerts.receivers.names import Names
@@ -30,6 +31,8 @@ class WebhookReceiver:
     `secrets` are `whsec_...`; with several, every message has a signature of each, in their order; with
     none, messages are not signed. Raises ValueError for a URL or secret that cannot be used.
     """
+
+    apart = False
 
     def __init__(
         self,
@@ -56,6 +59,18 @@ class WebhookReceiver:
             kind, content = CONTENT_TYPE, cloud_event(body)
         else:
             kind, content = "application/json", alertmanager_body(self.name, [json.loads(body)])
+        return self._post(id_, kind, content, now)
+
+    def send_group(self, group: Made, now: int) -> Outcome:
+        """Posts the alerts of a notification, under its id."""
+        if self._format == "cloudevents":
+            kind, content = CONTENT_TYPE, group_event(group.id, self.name, group.bodies, group.count)
+        else:
+            alerts = [json.loads(body) for body in group.bodies]
+            kind, content = "application/json", alertmanager_body(self.name, alerts, group.count)
+        return self._post(group.id, kind, content, now)
+
+    def _post(self, id_: str, kind: str, content: bytes, now: int) -> Outcome:
         signed = signed_headers(self._keys, id_, now // 1_000_000_000, content)
         return self._posting.post([("content-type", kind), *signed.items()], content, now)
 

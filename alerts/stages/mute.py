@@ -1,7 +1,7 @@
-"""Alerts that nobody wants to be told of now: decided when one is about to be sent, not when it is raised.
+"""Alerts that nobody wants to be told of now, by a silence or at this time of the week.
 
-So a silence that is taken back frees what still waits, and one that is made in time holds back what was
-raised before it.
+Decided when a notification is about to be made, not when the alert is raised. So a silence that is taken back
+frees what still waits, and one that is made in time holds back what was raised before it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from alerts.matchers import Labels, Matchers
-from alerts.silences import Silence
+from alerts.mute_times import MuteTime
+from alerts.notation import timestamp
+from alerts.silences import Silence, reason_of
+from alerts.stages.candidate import Candidate, Hold
+
+_MINUTE = 60_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +29,6 @@ class Muted:
     def reason(self) -> str:
         """The reason as the outbox keeps it."""
         return reason_of(self.silence.id)
-
-
-def reason_of(silence: str) -> str:
-    """The reason of what the silence of this id holds back."""
-    return f"silence {silence}"
 
 
 class Silences:
@@ -61,3 +61,32 @@ class Silences:
             shared, rest = one.matchers.parted()
             if shared.matches(labels):
                 yield one, rest
+
+
+class Mute:
+    """The stage of one receiver: silences first, then its mute times. `silences` is read anew meanwhile."""
+
+    def __init__(self, receiver: str, times: Sequence[MuteTime] = ()) -> None:
+        self.silences = Silences()
+        self._times = [one for one in times if one.of(receiver)]
+        self._held: list[MuteTime] = []
+        self._asked = -1  # the minute at which `_held` was found: calendars change at whole ones
+
+    def __call__(self, one: Candidate, now: int) -> Hold | None:
+        """Hold back what is silenced or muted."""
+        if self.silences.any_active(now) and (muted := self.silences.mute(one.labels, now)) is not None:
+            who, until = muted.silence.who, timestamp(muted.until)
+            said = f"mute: {muted.reason} of {who} holds it back until {until}"
+            return Hold(muted.reason, said, muted.until)
+        return self._at_this_time(one, now) if self._times else None
+
+    def _at_this_time(self, one: Candidate, now: int) -> Hold | None:
+        if now // _MINUTE != self._asked:
+            self._held = [time for time in self._times if time.calendar.holds(now)]
+            self._asked = now // _MINUTE
+        for time in self._held:
+            if time.matchers.matches(one.labels):
+                until = time.calendar.until(now)
+                said = f"mute: the mute time {time.name} holds it back until {timestamp(until)}"
+                return Hold(f"mute {time.name}", said, until)
+        return None

@@ -30,6 +30,22 @@ def lines(told: Mapping[str, Any]) -> Iterator[str]:
         yield from (shown(line) for line in _to(one))
 
 
+def _held(one: Mapping[str, Any]) -> str:
+    """The reason in words, and until when."""
+    until = one["due_at"]
+    match str(one["held"]).partition(" "):
+        case ("silence", _, _):
+            return f"{one['held']}, until {until} or until that is taken back"
+        case ("mute", _, name):
+            return f"the mute time {name}, until {until}"
+        case ("group", _, _):
+            return f"its group, which goes out at {until}"
+        case ("rate", _, _):
+            return f"the receiver's rate, until {until}"
+        case _:
+            return f"an earlier one of its key, which failed and is tried again at {until}"
+
+
 def _key(alert: Mapping[str, Any]) -> str:
     return json.dumps(alert["key"], ensure_ascii=False) if alert["key"] else "no key"
 
@@ -41,8 +57,12 @@ def _to(one: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {line['at']} {line['said']}"
     attempts = f"attempts: {one['attempts']}"
     match one["state"]:
+        case "held" if one["due_at"] is None:
+            yield f"  held back by {one['held']}, for good, unless somebody asks: cep alerts redeliver"
         case "held":
-            yield f"  held back by {one['held']}, until {one['due_at']} or until that is taken back"
+            yield f"  held back by {_held(one)}"
+        case _ if one["paused"]:
+            yield f"  pending, attempts: {one['attempts']}; the receiver is paused: {one['paused']}"
         case "delivered":
             yield f"  delivered at {one['settled_at']}, {attempts} ({one['outcome']})"
         case "failed":

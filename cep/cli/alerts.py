@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from alerts.outbox import Outbox
     from cep.cli.arguments import Subparsers
     from cep.cli.job_api import Api
+    from cep.record.read import Evidence
 
 _ID = "its id, or six digits or more from its beginning"
 
@@ -41,6 +42,8 @@ def register(subparsers: Subparsers) -> None:
     redeliver = verbs.add_parser("redeliver", help=said, description=f"{said.capitalize()}.")
     for one in (show, explain):
         one.add_argument("id", metavar="ID", help=_ID)
+        said = "also the events that it lists, from the job's record"
+        one.add_argument("--events", action="store_true", help=said)
     redeliver.add_argument("ids", nargs="*", metavar="ID", help=f"{_ID}; without any a filter says which")
     redeliver.add_argument("--receiver", metavar="NAME", help="to this receiver alone")
     _add_filters(redeliver)
@@ -114,18 +117,48 @@ def _filters(arguments: argparse.Namespace) -> dict[str, str | None]:
 
 def _show(arguments: argparse.Namespace, api: Api) -> int:
     found = api.ask("alert", {"id": arguments.id})["alert"]
-    print(json.dumps(found, ensure_ascii=False, indent=2 if arguments.format == "text" else None))
+    evidence = _evidence(arguments, api, found["id"])
+    if arguments.format == "json":
+        whole = found if evidence is None else {"alert": found, **evidence.as_dict()}
+        print(json.dumps(whole, ensure_ascii=False))
+        return OK
+    print(json.dumps(found, ensure_ascii=False, indent=2))
+    _print_events(evidence)
     return OK
+
+
+def _evidence(arguments: argparse.Namespace, api: Api, id_: str) -> Evidence | None:
+    """The events of an alert, where they are asked for. Raises UsageError where the record is elsewhere."""
+    from cep.cli.job_api import InProcess
+
+    if not arguments.events:
+        return None
+    if not isinstance(api, InProcess):
+        raise UsageError("--events goes with --job", "the record lies in the state folder")
+    from cep.record.read import events_of
+
+    stored = api.desk.outbox.alert(id_)
+    assert stored is not None
+    return events_of(api.desk.job.state, stored)
+
+
+def _print_events(evidence: Evidence | None) -> None:
+    from cep.cli.event_lines import event_lines
+
+    for line in () if evidence is None else event_lines(evidence):
+        print(line)
 
 
 def _explain(arguments: argparse.Namespace, api: Api) -> int:
     from cep.cli.alert_way import lines
 
     told = api.ask("alert", {"id": arguments.id})
+    evidence = _evidence(arguments, api, told["alert"]["id"])
     if arguments.format == "json":
-        print(json.dumps(told, ensure_ascii=False))
-    else:
-        print("\n".join(lines(told)))
+        print(json.dumps(told if evidence is None else {**told, **evidence.as_dict()}, ensure_ascii=False))
+        return OK
+    print("\n".join(lines(told)))
+    _print_events(evidence)
     return OK
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cep.cli.failure import OK, OutsideError, UsageError
 
@@ -139,11 +139,13 @@ def _meant(kind: str, given: str) -> str:
 
 
 def _as_text(message: Received) -> None:
-    from alerts.receivers.console import text_line
+    from alerts.receivers.console import group_lines, text_line
 
+    data: dict[str, Any] = message.alert
     try:
-        line = text_line(message.alert)
-    except KeyError:  # signed by a sender of something else
+        together = group_lines(data["alerts"], data["count"]) if "alerts" in data else [text_line(data)]
+        line = "\n".join(together)
+    except (KeyError, TypeError, ValueError):  # signed by a sender of something else
         return _as_json(message)
     return print(line, flush=True)
 

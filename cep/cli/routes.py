@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,19 +45,23 @@ def register(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the way; returns the exit code."""
     from cep.cli.job_outbox import job_of
+    from cep.cli.routes_told import on_the_way
 
     job = job_of(arguments.job)
     alert = read_alert(arguments.alert)
     tried = list(_by_branches(job.branches, alert) if job.branches else _by_receivers(job, alert))
     receivers = list(dict.fromkeys(name for one in tried for name in one["receivers"]))
+    told = list(on_the_way(job, alert, receivers, time.time_ns()))
     if arguments.format == "json":
-        print(json.dumps({"tried": tried, "receivers": receivers}, ensure_ascii=False))
+        print(json.dumps({"tried": tried, "receivers": receivers, "told": told}, ensure_ascii=False))
         return OK
     from alerts.shown import shown
 
     for one in tried:
         print(shown(f"{one['what']}: {one['said']}"))
     print(f"goes to {', '.join(receivers)}" if receivers else "goes to no receiver")
+    for each in told:
+        print(shown(f"{each['what']}: {each['said']}"))
     return OK
 
 

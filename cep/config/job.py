@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from alerts.routing import Branches, Route, Routes
+from alerts.settings import Settings
 from cep.config.places import Places
 from cep.config.secrets import Secret
 from cep.config.targets import Target
@@ -52,6 +53,16 @@ class Desk:
 
 
 @dataclass(frozen=True, slots=True)
+class Retention:
+    """For how long things stay in the outbox, in nanoseconds."""
+
+    alerts: int
+    deliveries: int
+    late: int
+    dead_letters: int
+
+
+@dataclass(frozen=True, slots=True)
 class Listen:
     """The address that the page, API and metrics are served at; port 0: any that is free.
 
@@ -86,7 +97,9 @@ class Token:
 class Job:
     """One job. `outbox` reveals an SQLAlchemy URL; `trigger` is in nanoseconds; `http` None: not served.
 
-    `cores` None: all that the process may use. `branches` None: each receiver has its own route.
+    `cores` None: all that the process may use. `branches` None: each receiver has its own route. `settings`
+    are what comes between deliveries and notifications. `keep`: for how long accepted events stay in the
+    record, in nanoseconds; 0: none are recorded.
     """
 
     name: str
@@ -103,6 +116,9 @@ class Job:
     branches: Branches | None
     desk: Desk
     tokens: tuple[Token, ...]
+    keep: int
+    retention: Retention
+    settings: Settings
     places: Places = field(repr=False, compare=False)
 
     @property

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from alerts.matchers import Matchers
 from alerts.routing import Branch, Branches
-from cep.config.job import Desk, Job, JobLoaded, Listen, Receiver, Token
+from cep.config.job import Desk, Job, JobLoaded, Listen, Receiver, Retention, Token
+from cep.config.notifying import check_notifying, grouping_of, settings_of
 from cep.config.places import Places, places_of
 from cep.config.routes import check_routes
 from cep.config.secrets import Secret, SecretError, without_secrets
@@ -18,6 +19,7 @@ from cep.config.targets import Console, Email, File, PagerDuty, Slack, Target, W
 from cep.config.tokens import check_tokens
 from cep.config.values import (
     access_token,
+    keep_time,
     listen_address,
     outbox_address,
     present,
@@ -34,7 +36,7 @@ from rules.suggest import closest
 
 if TYPE_CHECKING:
     from cep.config.receiver_kinds import Section
-    from cep.config.shape import GivenRoute, HttpSection, JobFile
+    from cep.config.shape import GivenRoute, HttpSection, JobFile, RetentionSection
     from cep.sources.section import FeedSection
 
 Check = Callable[[str], object]
@@ -128,6 +130,7 @@ def _validated(
         diagnostics.extend(_secrets(job, environ))
     diagnostics.extend(check_routes(job))
     diagnostics.extend(check_tokens(job, environ))
+    diagnostics.extend(check_notifying(job, shaped))
     diagnostics.extend(without_effect(job))
     return JobLoaded(None if has_errors(diagnostics) else job, tuple(in_order(diagnostics)))
 
@@ -136,6 +139,7 @@ def _job(path: Path, shaped: JobFile, receivers: Sequence[Section], places: Plac
     folder = path.parent
     state = folder / shaped.job.state
     outbox = shaped.outbox.url if shaped.outbox else f"sqlite:///{state}/outbox.db"
+    branches = _branches(shaped)
     return Job(
         name=shaped.job.name,
         file=path,
@@ -148,13 +152,25 @@ def _job(path: Path, shaped: JobFile, receivers: Sequence[Section], places: Plac
         receivers=tuple(_receiver(one) for one in receivers),
         http=None if shaped.http is None else _listen(shaped.http, folder),
         cores=None if shaped.spark is None else shaped.spark.cores,
-        branches=_branches(shaped),
+        branches=branches,
+        settings=settings_of(shaped, branches),
         desk=Desk(parse_duration(shaped.alerts.episode), shaped.alerts.close_quiet),
         tokens=tuple(
             Token(name, Secret(one.secret, folder), tuple(dict.fromkeys(one.scopes)))
             for name, one in shaped.tokens.items()
         ),
+        keep=keep_time(shaped.record.keep),
+        retention=_retention(shaped.retention),
         places=places,
+    )
+
+
+def _retention(given: RetentionSection) -> Retention:
+    return Retention(
+        alerts=parse_duration(given.alerts),
+        deliveries=parse_duration(given.deliveries),
+        late=parse_duration(given.late),
+        dead_letters=parse_duration(given.dead_letters),
     )
 
 
@@ -180,7 +196,8 @@ def _receiver(one: Section) -> Receiver:
 
 def _branches(shaped: JobFile) -> Branches | None:
     def branch(one: GivenRoute) -> Branch:
-        return Branch(Matchers.of(one.matchers), tuple(one.receivers), getattr(one, "continue"))
+        go_on = getattr(one, "continue")
+        return Branch(Matchers.of(one.matchers), tuple(one.receivers), go_on, grouping_of(one))
 
     return Branches(tuple(map(branch, shaped.routes))) if shaped.routes else None
 

@@ -31,9 +31,11 @@ OPTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "file": (("path",), ("rotate_mb", "fsync")),
 }
-"""By kind: the options that it needs, and those that it may have. Every kind has rules and severity."""
+"""By kind: the options that it needs, and those that it may have. Every kind has rules, severity, and how it
+is told (`_MANNER`)."""
 
-_EVERY = ("kind", "rules", "severity")
+_MANNER = ("group_by", "group_wait", "group_interval", "rate", "order")
+_EVERY = ("kind", "rules", "severity", *_MANNER)
 _SECRET = {"slack": ("url",), "pagerduty": ("routing_key",), "email": ("password",)}
 """Options that have to stand elsewhere. (A webhook's may stand in the file, as they could before.)"""
 _TEMPLATES: dict[str, dict[str, Literal["text", "slack", "html"]]] = {

@@ -12,6 +12,8 @@ from cep.sources.section import Section, Text
 Kind = Literal["console", "webhook", "slack", "pagerduty", "email", "file"]
 Format = Literal["cloudevents", "alertmanager"]
 Url = Annotated[str, AfterValidator(values.webhook)]
+Label = Annotated[str, AfterValidator(values.label)]
+Length = Annotated[str, AfterValidator(values.some_time)]
 Template = Annotated[str, AfterValidator(values.template)]
 Address = Annotated[str, AfterValidator(values.mail_address)]
 
@@ -42,4 +44,9 @@ class ReceiverSection(Section):
     fsync: Annotated[Literal["always", "never"], Field(examples=["always"])] = "always"
     allow_private: Annotated[bool, Field(examples=[True])] = False
     rules: Annotated[list[Text] | None, Field(min_length=1, examples=[["card_testing"]])] = None
+    group_by: Annotated[list[Label] | None, Field(examples=[["rule", "card_id"]])] = None
+    group_wait: Annotated[Length | None, Field(examples=["30 seconds"])] = None
+    group_interval: Annotated[Length | None, Field(examples=["5 minutes"])] = None
+    rate: Annotated[str | None, AfterValidator(values.rate), Field(examples=["30 per minute"])] = None
+    order: Annotated[Literal["key"] | None, Field(examples=["key"])] = None
     severity: Annotated[str, AfterValidator(values.severity), Field(examples=["high"])] = "info"

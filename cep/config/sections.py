@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NAMED = {"feeds": "STREAM", "receivers": "NAME", "tokens": "NAME"}
 """The sections of which a file may hold several, each under a name of its own, and what the name is."""
 
-LISTED = ("routes",)
+LISTED = ("routes", "mute_times", "inhibit")
 """The sections that are lists of tables."""
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, create_model
 
 from cep.config import values
-from cep.config.receiver_section import ReceiverSection
+from cep.config.receiver_section import Label, Length, ReceiverSection
 from cep.sources.kinds import OneOf
 from cep.sources.section import FeedSection, Section, Text
 from cep.sources.values import filled, path
@@ -20,6 +20,10 @@ Path = Annotated[str, AfterValidator(path)]
 Matcher = Annotated[str, AfterValidator(values.matcher)]
 Matchers = Annotated[list[Matcher], BeforeValidator(values.matchers)]
 Scope = Literal["read", "operate", "deploy"]
+Weekdays = Annotated[str, AfterValidator(values.weekdays)]
+Days = Annotated[str, AfterValidator(values.days)]
+Months = Annotated[str, AfterValidator(values.months)]
+Hours = Annotated[str, AfterValidator(values.hours)]
 Cores = Annotated[int, Field(ge=1, le=1024)]
 
 
@@ -50,10 +54,41 @@ class GivenRoute(Section):
 
     matchers: Annotated[Matchers, Field(default_factory=list, examples=[["severity = critical"]])]
     receivers: Annotated[list[Text], Field(examples=[["desk"]])]
+    group_by: Annotated[list[Label] | None, Field(examples=[["rule", "card_id"]])] = None
+    group_wait: Annotated[Length | None, Field(examples=["30 seconds"])] = None
+    group_interval: Annotated[Length | None, Field(examples=["5 minutes"])] = None
 
 
 RouteSection = create_model(
     "RouteSection", __base__=GivenRoute, **{"continue": (Annotated[bool, Field(examples=[True])], False)}
+)  # type: ignore[call-overload]
+
+
+class MuteTimeSection(Section):
+    """[[mute_times]]"""
+
+    name: Annotated[Text, Field(max_length=100, examples=["nights"])]
+    matchers: Annotated[Matchers, Field(default_factory=list, examples=[["severity =~ low|info"]])]
+    receivers: Annotated[list[Text] | None, Field(min_length=1, examples=[["pager"]])] = None
+    weekdays: Annotated[list[Weekdays], Field(default_factory=list, examples=[["monday to friday"]])]
+    days: Annotated[list[Days], Field(default_factory=list, examples=[["1 to 7", "-1"]])]
+    months: Annotated[list[Months], Field(default_factory=list, examples=[["june to august"]])]
+    hours: Annotated[list[Hours], Field(default_factory=list, examples=[["22:00 to 06:00"]])]
+    zone: Annotated[str, AfterValidator(values.zone), Field(examples=["Europe/Berlin"])] = "UTC"
+
+
+class GivenInhibition(Section):
+    """[[inhibit]], but for its key `for`, which Python reserves."""
+
+    by: Annotated[Matchers, Field(min_length=1, examples=[{"rule": "card_takeover"}])]
+    of: Annotated[Matchers, Field(examples=[{"severity": "=~ low|info"}])]
+    equal: Annotated[list[Label], Field(default_factory=list, examples=[["card_id"]])]
+
+
+InhibitionSection = create_model(
+    "InhibitionSection",
+    __base__=GivenInhibition,
+    **{"for": (Annotated[str, AfterValidator(values.length), Field(examples=["1 hour"])], ...)},
 )  # type: ignore[call-overload]
 
 
@@ -62,6 +97,21 @@ class AlertsSection(Section):
 
     episode: Annotated[str, AfterValidator(values.length), Field(examples=["1 hour"])] = "1 hour"
     close_quiet: Annotated[bool, Field(examples=[True])] = False
+
+
+class RecordSection(Section):
+    """[record]"""
+
+    keep: Annotated[str, AfterValidator(values.keep), Field(examples=["30 days"])] = "1 day"
+
+
+class RetentionSection(Section):
+    """[retention]"""
+
+    alerts: Annotated[str, AfterValidator(values.length), Field(examples=["400 days"])] = "400 days"
+    deliveries: Annotated[str, AfterValidator(values.length), Field(examples=["30 days"])] = "30 days"
+    late: Annotated[str, AfterValidator(values.length), Field(examples=["7 days"])] = "7 days"
+    dead_letters: Annotated[str, AfterValidator(values.length), Field(examples=["30 days"])] = "30 days"
 
 
 class HttpSection(Section):
@@ -93,7 +143,11 @@ class JobFile(Section):
     outbox: OutboxSection | None = None
     receivers: Annotated[dict[Name, ReceiverSection], Field(default_factory=dict)]
     routes: Annotated[list[RouteSection], Field(default_factory=list)]  # type: ignore[valid-type]
+    mute_times: Annotated[list[MuteTimeSection], Field(default_factory=list)]
+    inhibit: Annotated[list[InhibitionSection], Field(default_factory=list)]  # type: ignore[valid-type]
     alerts: AlertsSection = AlertsSection()
+    record: RecordSection = RecordSection()
+    retention: RetentionSection = RetentionSection()
     http: HttpSection | None = None
     tokens: Annotated[dict[Name, TokenSection], Field(default_factory=dict)]
     spark: SparkSection | None = None

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
+from alerts import calendars
 from alerts.alert import SEVERITIES
-from alerts.matchers import MatcherError
+from alerts.calendars import CalendarError
+from alerts.grouping import Rate
+from alerts.matchers import NAME, MatcherError
 from alerts.matchers import matcher as parsed
 from alerts.receivers.addresses import forbidden
 from alerts.signing import secret_key
@@ -75,6 +80,102 @@ def length(text: str) -> str:
     if parse_duration(duration(text)) == 0:
         raise UnfitError("it is no time at all", "give it a length: `1 hour`")
     return text
+
+
+def keep(text: str) -> str:
+    """How long something is kept; `0`: not at all."""
+    keep_time(text)
+    return text
+
+
+def keep_time(text: str) -> int:
+    """The same in nanoseconds. Raises UnfitError."""
+    if text.strip() == "0":
+        return 0
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise UnfitError(str(error), 'write a number and a unit, `30 days`, or "0" to keep none') from None
+
+
+def some_time(text: str) -> str:
+    """A duration, which may be nothing: `0 seconds`."""
+    return duration(text)
+
+
+def label(text: str) -> str:
+    """The name of a value of alerts: `rule`, `card_id`, `emit.country`."""
+    if not re.fullmatch(NAME, text):
+        raise UnfitError(
+            f"`{text}` names no value of an alert", 'write names: "rule", "card_id", "emit.country"'
+        )
+    return text
+
+
+def rate(text: str | None) -> str | None:
+    """So many notifications in so long a time."""
+    if text is not None:
+        rate_of(text)
+    return text
+
+
+def rate_of(text: str) -> Rate:
+    """The rate of a text: `30 per minute`, `5 per 10 seconds`. Raises UnfitError."""
+    found = re.fullmatch(r"\s*([0-9]{1,9})\s+per\s+(\S.*?)\s*", text)
+    help_ = 'write how many in how long: "30 per minute", "5 per 10 seconds"'
+    if found is None or int(found[1]) == 0:
+        raise UnfitError(f"`{text}` is no rate" if text.strip() else "it is empty", help_)
+    written = found[2] if found[2][0].isdigit() else f"1 {found[2]}"
+    try:
+        period = parse_duration(written)
+    except ValueError:
+        period = 0
+    if period == 0:
+        raise UnfitError(f"`{found[2]}` is no length of time", help_)
+    return Rate(int(found[1]), period, " ".join(text.split()))
+
+
+def zone(text: str) -> str:
+    """A zone of the IANA database."""
+    zone_of(text)
+    return text
+
+
+def zone_of(text: str) -> ZoneInfo:
+    """The zone of a name. Raises UnfitError."""
+    try:
+        return ZoneInfo(text)
+    except (ValueError, OSError, ZoneInfoNotFoundError):
+        help_ = did_you_mean(text, sorted(available_timezones())) or "write one such as `Europe/Berlin`"
+        raise UnfitError(f"there is no time zone `{text}`", help_) from None
+
+
+def _of_calendar(text: str, read: Callable[[str], object]) -> str:
+    try:
+        read(text)
+    except CalendarError as error:
+        raise UnfitError(str(error), error.help) from None
+    return text
+
+
+def weekdays(text: str) -> str:
+    """Days of the week."""
+    return _of_calendar(text, calendars.weekdays)
+
+
+def days(text: str) -> str:
+    """Days of the month."""
+    return _of_calendar(text, calendars.days)
+
+
+def months(text: str) -> str:
+    """Months."""
+    return _of_calendar(text, calendars.months)
+
+
+def hours(text: str) -> str:
+    """Hours of the day."""
+    return _of_calendar(text, calendars.hours)
 
 
 def refers(text: str) -> bool:

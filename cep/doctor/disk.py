@@ -33,7 +33,12 @@ def check_disk(folder: Path, name: str) -> Iterator[Finding]:
     if free < LEAST:
         yield Finding(name, "error", said, f"make room: a job needs at least {LEAST >> 20} MiB")
     elif free < LITTLE:
-        yield Finding(name, "warning", said, "make room: state, outbox and logs grow")
+        yield Finding(
+            name,
+            "warning",
+            said,
+            "make room: state, outbox and logs grow; with less than 1 GiB events are not recorded",
+        )
     elif safe > _SLOW:
         yield Finding(name, "warning", said, "use a local disk: each batch waits for several such files")
     else:

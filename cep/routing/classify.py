@@ -40,14 +40,15 @@ SEPARATOR = "\x1f"
 class Classified:
     """The results of a batch, or of a mapper's part of it.
 
-    `payloads` by shard, for `match_shard`. `late` holds the events that came too late, as they were. An event
-    with a null key still meets the rules that have another key or none.
+    `payloads` by shard, for `match_shard`. `late` holds the events that came too late, `accepted` the others,
+    as they were. An event with a null key still meets the rules that have another key or none.
     """
 
     payloads: dict[int, bytes]
     late: list[Events]
     seen: Seen
     counts: Counts = field(default_factory=Counts)
+    accepted: list[Events] = field(default_factory=list)
 
 
 def classify(
@@ -64,6 +65,7 @@ def classify(
     greatest: dict[Partition, int] = {}
     first: dict[str, int] = {}
     late: list[Events] = []
+    accepted: list[Events] = []
     by_shard: dict[int, list[SpaceEvents]] = {}
     for events in batch:
         if not len(events.table):
@@ -79,6 +81,7 @@ def classify(
             in_time = Events(events.stream, events.partition, events.table.filter(pc.invert(too_late)))
             counts[StreamEvents(events.stream, "late")] += len(late[-1].table)
         if len(in_time.table):
+            accepted.append(in_time)
             counts[StreamEvents(events.stream, "accepted")] += len(in_time.table)
             oldest = pc.min(in_time.table.column(TIME)).as_py()
             first[events.stream] = min(oldest, first.get(events.stream, oldest))
@@ -97,6 +100,7 @@ def classify(
         late,
         Seen(greatest, first),
         counts,
+        accepted,
     )
 
 

@@ -30,20 +30,25 @@ from cep.batch.waiting import AtWatermark, Pending, PendingPart, PlanLayout, Wai
 from cep.hashing.shards import hashes_of
 from cep.operators.known import forms
 from cep.operators.patterns.runtime.kinds import PACKED, RAISED
+from cep.operators.windows.runtime.window_rows import KIND as WINDOWS
+from cep.operators.windows.runtime.window_rows import WindowRows
 from cep.plan.plan import RuleId
 from cep.shard.memory import NOTHING, ShardMemory, SpaceMemory
+from cep.state.keyed_rows import SegmentRows
 from cep.state.narrow import narrowed, widened
 from cep.state.numbered import Numbered
 from cep.state.segments import Content, Segment, indexed
 
 MAGIC, MAGIC_OF_PART = b"CEPs", b"CEPp"
-VERSION, OLDEST = 8, 5
+VERSION, OLDEST = 9, 5
 """The newest and the oldest version that can be read: in 5 no chain of events has a splice, before 7 no
-match is kept that was raised, and before 8 no run is packed."""
+match is kept that was raised, before 8 no run is packed, and before 9 no windows are bytes."""
 PLAIN = 6
 """The version that is written where there is none of these: earlier programs read it."""
 _SINCE = {RAISED: 7, PACKED: 8}
 """The version in which a kind of state came, after that one."""
+_COMPACT = 9
+"""That of windows as bytes."""
 _HEAD, _LENGTH = struct.Struct("<4sHI"), struct.Struct("<I")
 _DIGEST = 32
 Ints = npt.NDArray[np.int64]
@@ -306,7 +311,7 @@ def _part(part: StatePart) -> bytes:
             head = {"ids": [[stream, table(ids)] for stream, ids in sorted(part.ids.items())]}
         case Segment():
             content = part.content
-            version = max((_SINCE.get(kind, PLAIN) for kind in content.rows), default=PLAIN)
+            version = max((_version(kind, rows) for kind, rows in content.rows.items()), default=PLAIN)
             head = {
                 "keys": table(_columns(content.keys)) if content.keys else None,
                 "whole": ints(content.whole.astype(np.int64)),
@@ -319,6 +324,12 @@ def _part(part: StatePart) -> bytes:
                 "texts": [ints(content.texts.numbers), table(content.texts.table)],
             }
     return _packed(MAGIC_OF_PART, head, blobs, version)
+
+
+def _version(kind: str, rows: SegmentRows) -> int:
+    """The first version that can be read of a kind of state in this form."""
+    compact = kind == WINDOWS and not isinstance(rows, WindowRows)
+    return _COMPACT if compact else _SINCE.get(kind, PLAIN)
 
 
 _OF_SEGMENTS = ("keys", "whole", "due", "events", "texts", "blobs")

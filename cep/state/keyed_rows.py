@@ -31,16 +31,42 @@ class KeyIndex(Protocol):
         """A copy of the rows of some keys (rising), under other numbers that rise, too."""
 
 
-class KeyedRows(Protocol):
+class SegmentRows(Protocol):
+    """One kind of state of many keys, as a segment has it."""
+
+    @property
+    def size(self) -> int:
+        """The size of the rows, about in numbers of 64 bits: the same in one value as spread over several."""
+
+    @property
+    def keys(self) -> Ints:
+        """The numbers of the keys of which something is kept, with repetitions."""
+
+    def crowded(self, runs: int, /) -> Ints:
+        """The keys of which a rule has more than so many live runs."""
+
+    def compacted(self, keys: int) -> SegmentRows:
+        """The rows of so many keys as they are remembered: these, or what takes less memory."""
+
+    def indexed(self, keys: int) -> KeyIndex:
+        """An index by key, of which there are so many."""
+
+    def renumbered(self, numbers: Ints) -> KeyedRows:
+        """The rows under other numbers of keys, one for each number from 0 on, that rise, too.
+
+        The columns that name keys are copied, others may be shared.
+        """
+
+    def written(self, ints: Callable[[Ints], object]) -> object:
+        """The rows as a JSON value; `ints` stores an array and names it."""
+
+
+class KeyedRows(SegmentRows, Protocol):
     """One kind of state of many keys: rows sorted by key, and for each key by rule."""
 
     @classmethod
     def none(cls) -> Self:
         """No row."""
-
-    @property
-    def size(self) -> int:
-        """The size of the rows, about in numbers of 64 bits: the same in one value as spread over several."""
 
     @property
     def keys(self) -> Ints:
@@ -55,14 +81,8 @@ class KeyedRows(Protocol):
     def events(self) -> Sequence[Ints]:
         """The numbers of the events that are named, with repetitions; no array is empty."""
 
-    def indexed(self, keys: int) -> KeyIndex:
-        """An index by key, of which there are so many."""
-
     def renumbered(self, numbers: Ints) -> Self:
-        """The rows under other numbers of keys, one for each number from 0 on, that rise, too.
-
-        The columns that name keys are copied, others may be shared.
-        """
+        """The rows under other numbers of keys."""
 
     def of_rules(self, numbers: Ints) -> Self:
         """A copy of the rows of the rules that have another number (-1: none), by it."""
@@ -73,14 +93,13 @@ class KeyedRows(Protocol):
     def joined(self, others: Sequence[Self]) -> Self:
         """These rows and then others of the same keys, in order of key and rule. Arrays may be changed."""
 
-    def written(self, ints: Callable[[Ints], object]) -> object:
-        """The rows as a JSON value; `ints` stores an array and names it."""
-
     @classmethod
-    def read(cls, entry: Any, ints: Callable[[Any], Ints]) -> Self:
+    def read(cls, entry: Any, ints: Callable[[Any], Ints]) -> SegmentRows:
         """The rows again from what `written` gave; `ints` finds an array by its name."""
 
 
+InSegment = Mapping[str, SegmentRows]
+"""What a segment keeps by kind."""
 Kept = Mapping[str, KeyedRows]
 """Keyed state by kind, in the order of the operators."""
 Form = TypeVar("Form", bound=KeyedRows)
@@ -122,6 +141,10 @@ class FlatRows:
     def events(self) -> Sequence[Ints]:
         """None."""
         return ()
+
+    def compacted(self, keys: int) -> Self:  # noqa: ARG002
+        """These very rows."""
+        return self
 
     def indexed(self, keys: int) -> FlatIndex:
         """An index by key."""
@@ -184,7 +207,7 @@ class FlatIndex:
         return FlatRows(mine)
 
 
-def of_kind(kept: Kept, kind: str, form: type[Form]) -> Form:
+def of_kind(kept: InSegment, kind: str, form: type[Form]) -> Form:
     """The rows of a kind, which are of one form; none where there are none."""
     found = kept.get(kind)
     if found is None:
@@ -193,7 +216,7 @@ def of_kind(kept: Kept, kind: str, form: type[Form]) -> Form:
     return found
 
 
-def something(kept: Kept, keys: int) -> Bools:
+def something(kept: InSegment, keys: int) -> Bools:
     """Of which of so many keys anything is kept."""
     found = np.zeros(keys, bool)
     for rows in kept.values():
@@ -201,7 +224,7 @@ def something(kept: Kept, keys: int) -> Bools:
     return found
 
 
-def size_of(kept: Kept) -> int:
+def size_of(kept: InSegment) -> int:
     """The size of all rows together."""
     return sum(rows.size for rows in kept.values())
 

@@ -13,7 +13,7 @@ Keys stand in the order of their hashes, in which segments are merged as in a lo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ import pyarrow as pa
 from cep.events import MAX_TIME
 from cep.hashing.rows import grouped
 from cep.hashing.shards import Hashes
-from cep.state.keyed_rows import Kept, KeyIndex, ranges, size_of, something
+from cep.state.keyed_rows import InSegment, Kept, KeyIndex, ranges, size_of, something
 from cep.state.numbered import Numbered
 
 Ints = npt.NDArray[np.int64]
@@ -48,7 +48,7 @@ class Content:
     hashes: Hashes
     whole: Bools
     due: Ints
-    rows: Kept
+    rows: InSegment
     events: Mapping[str, Numbered]
     texts: Numbered
 
@@ -123,14 +123,15 @@ def indexed(number: int, content: Content) -> Segment:
     order = grouped((times - times.min(initial=MAX_TIME)).view(np.uint64))
     of_time, times = of_time[order], times[order]
     crowded = [of_kind.crowded(FEW) for of_kind in rows.values()]
+    compact = {kind: of_kind.compacted(size) for kind, of_kind in rows.items()}
     return Segment(
         number=number,
-        content=content,
+        content=replace(content, rows=compact),
         weight=size_of(rows) + size,
         something=kept,
         distinct=bool(np.all(content.hashes[1:] != content.hashes[:-1])),
         crowded=content.hashes[np.concatenate([np.zeros(0, np.int64), *crowded])],
         times=times,
         of_time=of_time,
-        indexes={kind: of_kind.indexed(size) for kind, of_kind in rows.items()},
+        indexes={kind: of_kind.indexed(size) for kind, of_kind in compact.items()},
     )

@@ -23,8 +23,8 @@ from alerts.outbox.deliveries import redeliver_alert
 from alerts.outbox.silences import add, expire, held_counts, hold, read_silences
 from alerts.receivers.receiver import Outcome
 from alerts.routing import Branch, Branches, Route, Routes
-from alerts.silences import Silence
-from alerts.stages.mute import Silences, reason_of
+from alerts.silences import Silence, reason_of
+from alerts.stages.mute import Silences
 
 NEVER = 10**9
 TO_DESK = (Route("desk"),)
@@ -89,7 +89,7 @@ class Evening:
         """Decide and send what is due; unless `written`, the process ends before it notes what came of it."""
         now = self.now * SECOND
         for lane, desk in zip(self.lanes, self.desks.values(), strict=True):
-            lane.silences = Silences(self.outbox.silences(now))
+            lane.stages.mute.silences = Silences(self.outbox.silences(now))
             lane.look_at = 0
             while True:
                 lane.fill(self.outbox, now, 1.0)
@@ -329,7 +329,7 @@ def test_a_dispatcher_holds_back_and_lets_go(tmp_path: Path) -> None:
     dispatcher.start()
     assert dispatcher.drain(60)
     assert sorted(json.loads(body)["emit"]["n"] for _, _, body in desk.sent) == [8, 9]
-    assert counted == [("desk", "silence")] * 8
+    assert counted == [("desk", "silenced")] * 8
     with outbox.writing() as connection:
         assert expire(connection, "s", "ann", 1)
     assert dispatcher.drain(60)

@@ -7,15 +7,20 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from some_alerts import raised
+from some_alerts import SECOND, raised
 from sqlalchemy import Connection, text
 
 from alerts.episodes.episode import STATES
 from alerts.outbox import BatchRecord, Outbox, OutboxError, Wanted, migration
 from alerts.outbox.episodes import assign_some, read_episodes
 from alerts.outbox.migration import move_some
+from alerts.outbox.notifications import Making
+from alerts.outbox.silences import expire
 from alerts.outbox.trailing import last_indexed
 from alerts.routing import Route
+from alerts.settings import Settings
+from alerts.stages.inhibit import Inhibitors
+from alerts.stages.notifying import Notifying
 
 GOLDEN = Path(__file__).with_name("outbox_version_2.sql")
 
@@ -29,12 +34,11 @@ def old(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def old_3(tmp_path: Path) -> Path:
-    """The same three alerts in a file of version 3."""
-    path = tmp_path / "outbox.db"
+def golden(folder: Path, version: int) -> Path:
+    """A file of a later version with three alerts, as its program wrote it."""
+    path = folder / "outbox.db"
     with closing(sqlite3.connect(path)) as database, database:
-        database.executescript(GOLDEN.with_name("outbox_version_3.sql").read_text("utf-8"))
+        database.executescript(GOLDEN.with_name(f"outbox_version_{version}.sql").read_text("utf-8"))
     return path
 
 
@@ -78,10 +82,10 @@ def test_every_alert_moves_whatever_interrupts(
         try:
             Outbox.open(f"sqlite:///{old}").close()
         except ProcessDiedError:
-            with pytest.raises(OutboxError, match="half way from it to 4") as caught:
+            with pytest.raises(OutboxError, match="half way from it to 5") as caught:
                 Outbox.open(f"sqlite:///{old}", create=False)
             assert caught.value.code == "CEP0806"
-    assert rows(old, "SELECT version FROM outbox_version") == [(4,)], "the program before refuses it"
+    assert rows(old, "SELECT version FROM outbox_version") == [(5,)], "the program before refuses it"
     outbox = Outbox.open(f"sqlite:///{old}")
     assert rows(old, JOINED) == alerts
     assert rows(old, DELIVERIES) == deliveries
@@ -98,11 +102,13 @@ def test_every_alert_moves_whatever_interrupts(
     outbox.close()
 
 
-def test_what_version_3_lacks_is_added(old_3: Path) -> None:
+@pytest.mark.parametrize("version", [3, 4])
+def test_what_a_version_lacks_is_added(tmp_path: Path, version: int) -> None:
+    old_3 = golden(tmp_path, version)
     alerts, deliveries = rows(old_3, JOINED), rows(old_3, DELIVERIES)
-    assert rows(old_3, "SELECT version FROM outbox_version") == [(3,)]
+    assert rows(old_3, "SELECT version FROM outbox_version") == [(version,)]
     Outbox.open(f"sqlite:///{old_3}").close()
-    assert rows(old_3, "SELECT version FROM outbox_version") == [(4,)]
+    assert rows(old_3, "SELECT version FROM outbox_version") == [(5,)]
     assert (rows(old_3, JOINED), rows(old_3, DELIVERIES)) == (alerts, deliveries)
 
     fresh = old_3.with_name("fresh.db")
@@ -113,9 +119,28 @@ def test_what_version_3_lacks_is_added(old_3: Path) -> None:
         columns = f"SELECT name, type, \"notnull\", pk FROM pragma_table_xinfo('{name}')"
         assert sorted(rows(old_3, columns)) == sorted(rows(fresh, columns)), name
 
+    if version == 4:
+        return
     with closing(Outbox.open(f"sqlite:///{old_3}", create=False)) as outbox:
         assert outbox.standings() == {}
         assert [due.number for due in outbox.due("desk", 2**62, 9)] == [1, 2, 3]
         with outbox.writing() as connection:
             assert not assign_some(connection, lambda _, __: 10**9)
             assert list(read_episodes(connection, STATES)) == [], "alerts of before belong to none"
+
+
+def test_what_waits_in_version_4_goes_out(tmp_path: Path) -> None:
+    """One is to be tried again, one is silenced until its silence is taken back, one was delivered."""
+    path = golden(tmp_path, 4)
+    with closing(Outbox.open(f"sqlite:///{path}")) as outbox:
+        assert [one.place for one in outbox.due("desk", 1_600_000_009 * SECOND, 9)] == [3]
+        assert [one.number for one in outbox.due("pager", 1_600_000_009 * SECOND, 9)] == [1]
+        with outbox.writing() as connection:
+            assert expire(connection, "s", "bob", 1_600_000_010 * SECOND)
+        _, freed = outbox.due("pager", 1_600_000_010 * SECOND, 9)
+        assert (freed.number, freed.made, freed.asked_for) == (2, None, False)
+        making = Making("pager", frozenset((2,)), None, 0)
+        stages = Notifying("pager", Settings(), Inhibitors(), {})
+        made, numbers, _ = outbox.make(making, stages, 1_600_000_011 * SECOND)
+        assert made is not None
+        assert (made.place, numbers, made.id) == (-1, [2], freed.id)

@@ -17,9 +17,12 @@ import pytest
 from some_alerts import SECOND, raised
 from sqlalchemy import create_engine, text
 
-from alerts.outbox import BatchRecord, Outbox, Recorded, Wanted
+from alerts.outbox import BatchRecord, Outbox, Recorded, Settled, Wanted
+from alerts.outbox.episodes import assign_some
 from alerts.raised import Raised
 from alerts.routing import Route
+from cep.config.job import Retention
+from cep.job.running.retention import removals
 
 pytest.importorskip("psycopg")
 GOLDEN = Path(__file__).with_name("outbox_version_2.sql")
@@ -114,6 +117,36 @@ def test_both_databases_come_to_the_same(url: str, tmp_path: Path) -> None:
     first = boxes[0].alerts(limit=1)[0].alert["id"]
     assert boxes[0].alert(str(first)) == boxes[1].alert(str(first)) is not None
     assert boxes[0].deliveries(str(first)) == boxes[1].deliveries(str(first))
+    for box in boxes:
+        box.close()
+
+
+@pytest.mark.slow
+def test_old_alerts_go_from_both_databases(url: str, tmp_path: Path) -> None:
+    now = [0]
+    boxes = [Outbox.open(one, clock=lambda: now[0]) for one in (url, f"sqlite:///{tmp_path}/outbox.db")]
+    random = Random(8)
+    kept = Retention(alerts=40 * SECOND, deliveries=20 * SECOND, late=SECOND, dead_letters=SECOND)
+    for number in range(20):
+        now[0] = number * 5 * SECOND
+        came = some(random)
+        for box in boxes:
+            box.record(BatchRecord(number * 50, f"d{number}", {}), came, [Route("desk")])
+            due = [one.number for one in box.due("desk", now[0], 9_999)]
+            settled = [n for n in due if n % 7]
+            box.settle([Settled("desk", n, "delivered", 1, "204", None, now[0]) for n in settled])
+            with box.writing() as connection:
+                assign_some(connection, lambda *_: SECOND)
+    before = len(boxes[0].alerts())
+    for box in boxes:
+        list(removals(box, kept, now[0]))
+    left, other = ([one.number for one in box.alerts()] for box in boxes)
+    assert left == other
+    assert 0 < len(left) < before
+    for id_ in (str(one.alert["id"]) for one in boxes[0].alerts()):
+        assert boxes[0].deliveries(id_) == boxes[1].deliveries(id_)
+    for wanted in ASKED:
+        assert boxes[0].alerts(wanted) == boxes[1].alerts(wanted)
     for box in boxes:
         box.close()
 

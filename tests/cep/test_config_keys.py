@@ -302,6 +302,19 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
         ('"an hour"', "CEP0706", "is not a duration", ""),
     ],
     "[alerts] close_quiet": [("1", "CEP0705", "must be true or false", "close_quiet = true")],
+    "[record] keep": [
+        ('""', "CEP0706", "is not a duration", "`30 days`"),
+        ('"ever"', "CEP0706", "is not a duration", '"0" to keep none'),
+        ('"-1 day"', "CEP0706", "is not a duration", "`30 days`"),
+    ],
+    **{
+        f"[retention] {key}": [
+            ('""', "CEP0706", "it is empty", "write a number and a unit"),
+            ('"0 days"', "CEP0706", "it is no time at all", ""),
+            ('"ever"', "CEP0706", "is not a duration", ""),
+        ]
+        for key in ("alerts", "deliveries", "late", "dead_letters")
+    },
     "[receivers.desk] kind": [
         ('""', "CEP0706", "is `console` or `webhook` or `slack`", 'write `kind = "console"`'),
         ('"web"', "CEP0706", "not `web`", "did you mean `webhook`?"),

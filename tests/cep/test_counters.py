@@ -20,6 +20,8 @@ WIRE = {
         "Alternatives of partial matches, given up",
         {"pack", "rule"},
     ),
+    "cep_record_events": ("Events of the record", {"stream", "outcome"}),
+    "cep_record_bytes": ("Bytes written to the record", {"stream"}),
     "cep_overflows": ("Results that became null for want of room", {"kind", "pack", "name"}),
 }
 """Name, help and labels as dashboards know them."""

@@ -165,8 +165,8 @@ def test_a_later_version_is_named() -> None:
     head = bytearray(whole.head or b"")
     assert head[:4] == MAGIC
     assert {part[:4] for part in whole.parts.values()} == {MAGIC_OF_PART}
-    head[4] = 9
-    with pytest.raises(StateError, match="has version 9; this program reads up to version 8"):
+    head[4] = 10
+    with pytest.raises(StateError, match="has version 10; this program reads up to version 9"):
         StoredShard(bytes(head)).memory()
 
 

@@ -136,7 +136,7 @@ PACKABLE = advance.packable
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(150), **QUIET)
+@settings(max_examples=examples(60), **QUIET)
 @given(strict_packs(), st.integers(0, 2**20), st.lists(st.booleans(), min_size=1, max_size=4))
 def test_sets_of_rules_find_what_runs_one_by_one_find(text: str, seed: int, mixed: list[bool]) -> None:
     plan = compile_plan([pack_of(text)])

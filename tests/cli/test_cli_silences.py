@@ -14,7 +14,7 @@ from alerts.outbox import BatchRecord, Outbox, Settled
 from alerts.outbox.episodes import assign_some
 from alerts.outbox.silences import Held, hold
 from alerts.routing import Branch, Branches
-from alerts.stages.mute import reason_of
+from alerts.silences import reason_of
 
 ROUTES = Branches((Branch(Matchers.of(["rule = card_testing"]), ("desk",)),))
 

@@ -10,7 +10,17 @@ import pytest
 from job_folder import JobFolder
 
 from cep.batch.clock import Seen
-from cep.counters import AlternativesDropped, Count, Overflows, RunsDropped, StreamEvents, UndecidedDocuments
+from cep.counters import (
+    AlternativesDropped,
+    Count,
+    Overflows,
+    RecordBytes,
+    RecordEvents,
+    RecordFailures,
+    RunsDropped,
+    StreamEvents,
+    UndecidedDocuments,
+)
 from cep.job.batches.driver import FinishedBatch
 from cep.job.running import lifecycle
 from cep.job.running.reporting import MetricsReporter
@@ -25,6 +35,9 @@ stream e { n: long  at: timestamp  id n  time at }
 rule late { match a: e -> b: e[n < 0] within 1 hour limit 2 runs }
 rule calm { match a: e -> b: e[n < 0] within 1 hour }
 """
+
+
+AS_USUAL = "alerts are raised as usual, and are shown without them"
 
 
 def batch(number: int, counts: Mapping[Count, int]) -> FinishedBatch:
@@ -73,6 +86,26 @@ def test_what_rules_lose_is_counted_and_told() -> None:
     given_up = [one for one in told if "rule calm of pack p gave up 1,000 alternatives" in one]
     assert [one.partition(":")[0] for one in given_up] == ["batch 3", "batch 4"]
     assert len(told) == 7
+
+
+def test_what_is_not_recorded_is_told_once_and_when_it_is_again() -> None:
+    metrics, told = Metrics(), list[str]()
+    reporter = MetricsReporter(metrics, told.append)
+    full = {RecordEvents("e", "lost"): 4, RecordFailures("e", "no space left on device"): 4}
+    gone = {RecordEvents("e", "lost"): 1, RecordFailures("e", "permission denied"): 1}
+    good = {RecordEvents("e", "written"): 7, RecordBytes("e"): 70}
+    both = {**good, **full}
+    for number, counts in enumerate((good, full, full, {}, both, gone, {}, good, good, full)):
+        reporter.take(batch(number, counts))
+    assert told == [
+        f"batch 1: events of e are not recorded: no space left on device; {AS_USUAL}",
+        f"batch 5: events of e are not recorded: permission denied; {AS_USUAL}",
+        "batch 7: events of e are recorded again",
+        f"batch 9: events of e are not recorded: no space left on device; {AS_USUAL}",
+    ]
+    text = metrics.text().decode()
+    assert '\ncep_record_events_total{outcome="lost",stream="e"} 17.0\n' in text
+    assert '\ncep_record_bytes_total{stream="e"} 280.0\n' in text
 
 
 @pytest.mark.spark

@@ -50,6 +50,8 @@ LAYERS = (
     ("cep.explanation", "cep.inprocess", "cep.job.clocks", "cep.job.poison"),
     ("cep.job.state_folder",),
     ("cep.job.shipping",),
+    # events that were accepted, kept for the pages of alerts
+    ("cep.record",),
     ("cep.job.workers",),
     ("cep.job.spark",),
     ("cep.job.batches",),

@@ -29,7 +29,8 @@ def test_every_test_that_is_marked_so_is_in_a_part() -> None:
     mark = "pytest.mark." + "soak"
     marked = {path for path in (ROOT / "tests").rglob("test_*.py") if mark in path.read_text("utf-8")}
     assert len(marked) >= 4
-    assert marked <= {path for part in ("programs", "queries", "lines", "kills") for path in named(part)}
+    long = (piece for part in (*NO_JVM, *JVM) for piece in pieces(part, 10) if "soak" in piece.arguments)
+    assert marked <= {ROOT / piece.arguments[0] for piece in long}
 
 
 def test_every_folder_s_generated_tests_are_in_a_part() -> None:
@@ -39,7 +40,7 @@ def test_every_folder_s_generated_tests_are_in_a_part() -> None:
     assert given <= found
 
 
-@pytest.mark.parametrize("part", ["programs", "queries", "lines"])
+@pytest.mark.parametrize("part", ["programs", "windows", "queries", "lines"])
 @pytest.mark.parametrize("effort", [0.1, 1, 10])
 def test_pieces_share_the_work(part: str, effort: float) -> None:
     shares = [float(piece.environ["CEP_EFFORT"]) for piece in pieces(part, effort)]

@@ -1,5 +1,5 @@
 """The effort of generated tests. CEP_EFFORT scales their number of examples: `make quick` takes a tenth,
-`make test` all (1), `make soak` ten times as many.
+`make test` three tenths, `make soak` ten times as many.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
+import pytest
 from duel import pack_of
 from effort import examples
 from event_tables import tables
@@ -17,13 +18,17 @@ from hypothesis import strategies as st
 from random_streams import SECOND, Arrival
 
 from cep.inprocess.session import Session, StoredShard
-from cep.operators.windows.runtime.window_rows import DUE, HEAD, ITEMS, NUMBERS, WORDS, WindowRows
+from cep.operators.windows.runtime import window_rows
+from cep.operators.windows.runtime.compact_windows import CompactWindows
+from cep.operators.windows.runtime.window_rows import DUE, HEAD, ITEMS, KIND, NUMBERS, WORDS, WindowRows
 from cep.packs.compile import compile_plan
 from cep.shard.advance import MatchOptions
+from cep.shard.state_bytes import PLAIN, VERSION
 from cep.state.keyed_rows import KEY, RULE, Ints
 from cep.state.narrow import narrowed, widened
 
 GOLDEN = Path(__file__).parent / "golden" / "state-of-windows.json"
+AS_BYTES = GOLDEN.with_name("state-of-windows-as-bytes.json")
 TEXT = """pack p version "1"
 stream e { id_: string  at: timestamp  k: string  s: string?  v: double?  d: decimal?  id id_  time at }
 rule newest { by k over e sliding 1 minute having count() > 9 emit a = sum(v), b = first(s) }
@@ -66,6 +71,36 @@ def test_windows_are_stored_as_the_bytes_that_stand_here() -> None:
     again = StoredShard()
     again.put(StoredShard.of(golden).memory())
     assert again.as_dict() == golden
+
+
+def rows_of(stored: StoredShard) -> list[list[list[int]]]:
+    """What a stored shard keeps of windows, as numbers."""
+    segments = [segment for space in stored.memory().spaces.values() for segment in space.segments]
+    numbers = [one.content.rows[KIND].renumbered(np.arange(len(one))) for one in segments]
+    return [[part.ravel().tolist() for part in (of.heads, of.words, of.numbers)] for of in numbers]
+
+
+def test_many_windows_are_stored_as_other_bytes_of_a_later_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(window_rows, "FEW", 0)
+    session = begun()
+    golden = json.loads(AS_BYTES.read_text())
+    assert session.stored[0].as_dict() == golden, (
+        "the format has changed: raise VERSION, and read this one, too"
+    )
+    again = StoredShard()
+    again.put(StoredShard.of(golden).memory())
+    assert again.as_dict() == golden
+    versions = {int.from_bytes(part[4:6], "little") for part in StoredShard.of(golden).parts.values()}
+    assert versions == {PLAIN, VERSION}
+
+
+def test_windows_that_were_stored_as_numbers_go_on_as_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = StoredShard.of(json.loads(GOLDEN.read_text()))
+    as_they_were = rows_of(before)
+    monkeypatch.setattr(window_rows, "FEW", 0)
+    assert rows_of(before) == rows_of(StoredShard.of(json.loads(AS_BYTES.read_text()))) == as_they_were
+    (space,) = before.memory().spaces.values()
+    assert {type(segment.content.rows[KIND]) for segment in space.segments} == {CompactWindows}
 
 
 NUMBERS_OF_ANY_SIZE = st.integers(-(2**63), 2**63 - 1)

@@ -17,6 +17,7 @@ from cep.expressions.scalar import evaluate
 from cep.operators.windows.compile.readings import aggregates_in
 from cep.operators.windows.compile.window_plan import WindowPlan, window_plan
 from cep.operators.windows.runtime.advance import advance
+from cep.operators.windows.runtime.compact_windows import CompactWindows
 from cep.operators.windows.runtime.evaluations import AT_ITS_END, Advanced, ReadWindows, RuleEvents, Watch
 from cep.operators.windows.runtime.restoring import texts_in
 from cep.operators.windows.runtime.window_rows import WindowRows
@@ -196,7 +197,7 @@ class Run:
         rows = self.state.renamed(self.rule, texts)
         seen = np.array([n for n, key in enumerate(self.state.keys) if key in keys], np.int64)
         as_now = np.array([keys.index(self.state.keys[n]) for n in seen.tolist()], np.int64)
-        kept = rows.indexed(len(self.state.keys)).cut(seen, as_now)
+        kept = CompactWindows.of(rows, len(self.state.keys), WindowRows).cut(seen, as_now)
         watch = Watch(self.begun, self.since, self.closing, watermark)
         plan = self.rule.plan
         advanced = advance(plan, kept, self._taken(events, keys), watch, texts, self.compiled)

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 
 from alerts.dispatch import Dispatcher
 from alerts.outbox import Outbox
+from alerts.settings import Settings
 from cep.config import Receiver
 from cep.job.running.progress import Progress
 from cep.job.running.stopping import Stop
@@ -19,7 +20,7 @@ _LONGEST = 60.0
 
 
 class Deliverer:
-    """Delivers to some receivers; `environ` has their secrets."""
+    """Delivers to some receivers by `settings`; `environ` has their secrets."""
 
     def __init__(
         self,
@@ -28,12 +29,14 @@ class Deliverer:
         metrics: Metrics,
         progress: Progress,
         stop: Stop,
+        settings: Settings,
     ) -> None:
         self._receivers = receivers
         self._environ = environ
         self._metrics = metrics
         self._progress = progress
         self._stop = stop
+        self._settings = settings
         self._outbox: Outbox
         self._dispatcher: Dispatcher
 
@@ -55,6 +58,7 @@ class Deliverer:
             attempted=self._metrics.attempted,
             held=self._metrics.held,
             report=self._progress.tell,
+            settings=self._settings,
         )
         self._outbox, self._dispatcher = outbox, dispatcher
         dispatcher.start()

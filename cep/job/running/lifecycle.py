@@ -5,6 +5,8 @@ port         metrics and health answer from here on
 inspection   the state folder is looked over before Java starts
 delivery     alerts go out, also those that an earlier run left
 episodes     alerts of one rule and key that follow one another are put together
+record       old days of accepted events are removed
+retention    what was kept long enough is removed from the outbox
 query_watch  batches, until the job is done or is to stop; started again where it has to be
 """
 
@@ -30,7 +32,9 @@ from cep.job.running.episodes import EpisodeKeeper
 from cep.job.running.health import Standing
 from cep.job.running.port import answering
 from cep.job.running.progress import Progress
+from cep.job.running.record import RecordKeeper
 from cep.job.running.reporting import MetricsReporter
+from cep.job.running.retention import RetentionKeeper
 from cep.job.running.stopping import Stage, Stop
 from cep.job.spark import session
 from cep.job.spark.cores import usable_cores
@@ -122,8 +126,12 @@ class _Lifecycle:
         self._metrics = Metrics()
         self._standing = Standing(launch.job, stop)
         self._reporter = MetricsReporter(self._metrics, progress.tell)
-        self._delivery = Deliverer(launch.job.receivers, launch.environ, self._metrics, progress, stop)
+        self._delivery = Deliverer(
+            launch.job.receivers, launch.environ, self._metrics, progress, stop, launch.job.settings
+        )
         self._episodes: EpisodeKeeper | None = None
+        self._retention = RetentionKeeper(launch.job.retention, time.time_ns, progress.tell)
+        self._record = RecordKeeper(self._folder.record, launch.job.keep, time.time_ns, progress.tell)
 
     def run(self, spark: Spark, log: int) -> None:
         """Everything in order. `log` is the file of what Spark says."""
@@ -151,6 +159,8 @@ class _Lifecycle:
         self._standing.wake = self._delivery.wake
         self._episodes = EpisodeKeeper(job.desk, lambda: driver.running.packs, self._progress.tell)
         self._episodes.start(outbox, self._stack)
+        self._retention.start(outbox, self._stack)
+        self._record.start(self._stack)
         if self._stop.is_set():
             return
         self._stop.stage = lambda: _stage(driver)
@@ -214,6 +224,8 @@ class _Lifecycle:
         self._delivery.wake()
         if self._episodes is not None:
             self._episodes.wake(batch.outcome.watermark)
+        self._record.wake()
+        self._retention.wake()
         if not batch.replayed:
             self._reporter.take(batch)
         self._progress.batch(batch)

@@ -69,7 +69,10 @@ class QueryWatch:
         feeds = [feed for feed in driver.running.job.feeds if feed.name in driver.deploys.reading]
         trigger = None if self._once else self._trigger
         try:
-            query = stream.start(self._spark, self._folder, layout, cores, feeds, driver, trigger)
+            query = stream.start(
+                self._spark, self._folder, layout, cores, feeds, driver, trigger,
+                record=driver.running.job.keep > 0,
+            )  # fmt: skip
             return self._watch(query)
         except (Py4JError, OSError) as error:  # either, when the JVM is gone
             return driver.failure or error

@@ -6,7 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar, assert_never
 
-from cep.counters import AlternativesDropped, Count, UndecidedDocuments, of_kind, values
+from cep.counters import (
+    AlternativesDropped,
+    Count,
+    RecordEvents,
+    RecordFailures,
+    UndecidedDocuments,
+    of_kind,
+    values,
+)
 from cep.losses import OverLimit, over_limit
 from cep.operators.patterns.kernel.merge import MOST_ALTERNATIVES
 from cep.web.desk.feeds import lags
@@ -26,6 +34,7 @@ class MetricsReporter:
         self._metrics = metrics
         self._tell = tell
         self._undecided: set[tuple[str, str]] = set()
+        self._not_recorded: dict[str, str] = {}
 
     def take(self, batch: FinishedBatch) -> None:
         """A batch that counts: one that was not replayed."""
@@ -40,6 +49,7 @@ class MetricsReporter:
             self._not_known(unknown, number)
         for given_up, number in _in_order(outcome.counts, AlternativesDropped):
             self._too_many_alternatives(batch, f"{given_up.rule} of pack {given_up.pack}", number)
+        self._record(batch)
         metrics.rules(batch.matches, runs)
         metrics.alerts(batch.alerts)
         metrics.batch(batch.seconds, batch.stages, outcome.state_bytes)
@@ -57,6 +67,22 @@ class MetricsReporter:
             f"batch {batch.number}: rule {rule} gave up {given_up} of its runs, the least preferred of more "
             f"than {MOST_ALTERNATIVES:,}; what they would have come to is not found"
         )
+
+    def _record(self, batch: FinishedBatch) -> None:
+        """Once for a stream and reason, and once when its events are recorded again."""
+        counts = batch.outcome.counts
+        failed = {one.stream: one.reason for one, _ in _in_order(counts, RecordFailures)}
+        for stream, reason in failed.items():
+            if self._not_recorded.get(stream) != reason:
+                self._tell(
+                    f"batch {batch.number}: events of {stream} are not recorded: {reason}; alerts are raised "
+                    "as usual, and are shown without them"
+                )
+        written = {one.stream for one, _ in of_kind(counts, RecordEvents) if one.outcome == "written"}
+        for stream in sorted((written - failed.keys()) & self._not_recorded.keys()):
+            self._tell(f"batch {batch.number}: events of {stream} are recorded again")
+            del self._not_recorded[stream]
+        self._not_recorded |= failed
 
     def _not_known(self, of: UndecidedDocuments, number: int) -> None:
         """Once for a query: what it costs does not change with the next batch."""

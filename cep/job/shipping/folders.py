@@ -12,17 +12,22 @@ from cep.job.state_folder.folder import StateFolder
 class Shared:
     """Folders of one job that all its processes see, as absolute paths: the mapper and the matcher hold them.
 
-    `manifests` also has the lists of batches' files, `queries` the compiled query sets.
+    `manifests` also has the lists of batches' files, `queries` the compiled query sets; `record` is that of
+    events, None where none is kept.
     """
 
     manifests: Path
     packs: Path
     queries: Path
     blobs: Path
+    record: Path | None = None
 
     @classmethod
-    def of(cls, folder: StateFolder) -> Shared:
+    def of(cls, folder: StateFolder, *, record: bool = False) -> Shared:
         """Those of a state folder; that of blobs, which starts out empty, is made."""
         folder.blobs.mkdir(parents=True, exist_ok=True)
-        found = (folder.manifests, folder.packs, folder.queries, folder.blobs)
-        return cls(*(path.absolute() for path in found))
+        manifests, packs, queries, blobs, recorded = (
+            path.absolute()
+            for path in (folder.manifests, folder.packs, folder.queries, folder.blobs, folder.record)
+        )
+        return cls(manifests, packs, queries, blobs, recorded if record else None)

@@ -29,14 +29,17 @@ def start(
     feeds: Sequence[Feed],
     batch: Callable[[DataFrame, int], None],
     trigger: float | None,
+    *,
+    record: bool = False,
 ) -> StreamingQuery:
     """Starts the query on the state folder's checkpoint.
 
     `trigger` is the least number of seconds from one batch's begin to the next's; None: take what is there
-    and stop. `batch` is called with each batch's frame and number. Raises ConfigurationError.
+    and stop. `batch` is called with each batch's frame and number. With `record`, mappers record the events
+    that they accept. Raises ConfigurationError.
     """
     keys = shard_keys(layout.shards, layout.partitions)
-    shared = Shared.of(folder)
+    shared = Shared.of(folder, record=record)
     mapper = pickled(declared.MAPPER, Lanes(shared, lanes, keys, {feed.name: feed for feed in feeds}))
     matcher = pickled(declared.MATCHER, Matcher(shared, keys))
     matched = (

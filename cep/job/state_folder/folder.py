@@ -8,6 +8,7 @@ manifests/       what each batch runs with: N.json; N.files: what its files were
 packs/           packs by revision, as texts
 queries/         the standing queries of packs, compiled, and their files as they were deployed
 deploy/          requests of `cep deploy` and their answers
+record/          accepted events, by stream and day: nothing goes on from them (cep.record)
 logs/            what Spark says; the traceback of the last failure
 scratch/         Spark's temporary files, emptied at every start
 """
@@ -25,7 +26,7 @@ NAMES = (
     "layout.json", "lock", "closed", "checkpoint", "manifests", "packs", "queries", "deploy", "logs",
     "scratch",
 )  # fmt: skip
-"""What there may be in a state folder."""
+"""What there may be in a state folder that a job cannot do without."""
 FORMAT = 4
 """Files of a folder of format 3 carry no checksums; it becomes one of format 4 when it is next used."""
 _READ = (3, FORMAT)
@@ -91,6 +92,11 @@ class StateFolder:
     def answers(self) -> Path:
         """The folder of the answers to deploys."""
         return self.root / "deploy" / "answers"
+
+    @property
+    def record(self) -> Path:
+        """Accepted events, by stream and day."""
+        return self.root / "record"
 
     @property
     def logs(self) -> Path:

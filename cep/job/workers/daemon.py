@@ -21,6 +21,7 @@ def main() -> None:
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     keep_freed()
     hide_pandas()  # Spark's workers need it for functions of pandas, of which a job has none
+    import pyarrow.parquet  # noqa: F401
     import pyspark.sql.streaming.proto.StateMessage_pb2
     import pyspark.sql.streaming.stateful_processor_util
     import pyspark.worker  # noqa: F401

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,7 @@ from cep.job.state_folder.manifest import Lost, Manifest
 from cep.job.workers.late import late_rows
 from cep.job.workers.share import Share, share
 from cep.job.workers.worker import Worker, worker
+from cep.record.writing import LaneRecord, RecordedBatch
 from cep.routing.classify import Classified, classify
 from cep.sources.source import Extent, Feed, GoneError, Part
 
@@ -63,8 +64,9 @@ class Lanes:
         came = [one for one in _came(self, manifest, watch) if (one.stream, one.path) not in whole]
         if task.careful:
             self._check(came)
-        with closing(Sender(self.shared.blobs, task.name)) as sender:
+        with closing(Sender(self.shared.blobs, task.name)) as sender, ExitStack() as stack:
             mapping = _Mapping(self, worker(self.shared), task, sender, watch)
+            mapping.record_with(stack)
             yield from mapping.rows(share(came, self.feeds, lane, self.lanes) if came else [], lane)
 
     @property
@@ -120,6 +122,16 @@ class _Mapping:
         self._seconds: dict[str, float] = {"decode": 0.0, "classify": 0.0}
         self._waiting: list[Events] = []
         self._number = self._bytes = 0
+        self._lane = task.partition
+        self._record: LaneRecord | None = None
+
+    def record_with(self, stack: ExitStack) -> None:
+        """Record what is accepted, where the job does, until the stack ends."""
+        if self._lanes.shared.record is not None:
+            plan, manifest = self._plan, self._manifest
+            streams = {name: plan.streams[name] for name in plan.read}
+            of = RecordedBatch(self._lanes.shared.record, manifest.batch, manifest.clock, self._lane, streams)
+            self._record = stack.enter_context(LaneRecord(of))
 
     def rows(self, parts: Share, lane: int) -> Iterator[pa.RecordBatch]:
         """All rows of the lane."""
@@ -132,6 +144,9 @@ class _Mapping:
         yield from self._classified()
         if self._searching is not None and self._searching.found:
             raise poison_error(self._searching.found)
+        if self._record is not None:
+            with self._timed("record"):
+                self._counts.update(self._record.finish())
         counted = pack((self._counts, dict(self._seconds)))
         seen = pack(self._seen)
         keys = self._lanes.keys
@@ -238,10 +253,20 @@ class _Mapping:
         self._counts.update(found.counts)
         rows = [(keys[shard], Kind.EVENTS, payload) for shard, payload in found.payloads.items()]
         self._seconds["classify"] += time.perf_counter() - begun
+        if self._record is not None:
+            with self._timed("record"):
+                for one in found.accepted:
+                    self._record.add(one)
         if rows:
             yield self._rows(rows)
         if found.late:
             yield self._late(found.late)
+
+    @contextmanager
+    def _timed(self, stage: str) -> Iterator[None]:
+        begun = time.perf_counter()
+        yield
+        self._seconds[stage] = self._seconds.get(stage, 0.0) + time.perf_counter() - begun
 
     def _classify(self, events: Sequence[Events]) -> Classified:
         shards = len(self._lanes.keys)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from alerts.outbox.deliveries import STATES, State, in_state, redeliver_alert, redeliver_some
+from alerts.due import State
+from alerts.outbox.deliveries import STATES, in_state, redeliver_alert, redeliver_some
 from alerts.outbox.pages import Wanted, numbers
 from cep.web.desk.acting import Actor
 from cep.web.desk.desk import JobDesk

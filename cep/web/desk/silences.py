@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from alerts.outbox.silences import held_counts, read_silences
-from alerts.stages.mute import reason_of
+from alerts.silences import reason_of
 from cep.web.desk.desk import JobDesk, moment
 
 if TYPE_CHECKING:

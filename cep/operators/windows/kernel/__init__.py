@@ -12,4 +12,5 @@ beginning.
     extremes     the items with the greatest value
     distincts    how many different values there are
     percentiles  values in order
+    compact      what is kept, as few bytes
 """

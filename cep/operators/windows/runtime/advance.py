@@ -105,6 +105,11 @@ class _Advanced:
         order = self.windows.judged.order
         return found if order is None else found[order]
 
+    @property
+    def count(self) -> int:
+        """The number of evaluations, before any is made."""
+        return self.windows.count
+
     @cached_property
     def evaluations(self) -> Evaluations:
         """Those of the batch."""
@@ -139,7 +144,7 @@ class _Advanced:
         reader, places = self._chosen(rows)
         columns, order = {}, None if places is None else pa.array(places)
         for number in readings:
-            column = reader.column(number)
+            column = reader.column(number, readings)
             columns[f"@{number}"] = column if order is None else column.take(order)
         estimated = {n: mask for n, mask in reader.approximate.items() if n in readings}
         masks = {n: mask if places is None else mask[places] for n, mask in estimated.items()}

@@ -6,14 +6,23 @@ from functools import lru_cache
 
 from cep.collector import settled
 from cep.exact.kernel import MODULES
-from cep.operators.windows.kernel import distincts, extremes, layout, moving, percentiles, places, sums
+from cep.operators.windows.kernel import (
+    compact,
+    distincts,
+    extremes,
+    layout,
+    moving,
+    percentiles,
+    places,
+    sums,
+)
 from cep.operators.windows.runtime.entry_points import Engine
 from kernels import loader
 from kernels.family import Family
 
 WINDOWS = Family(
     "windows",
-    (*MODULES, layout, moving, places, sums, extremes, distincts, percentiles),
+    (*MODULES, layout, moving, places, sums, extremes, distincts, percentiles, compact),
     tuple(Engine.__dataclass_fields__),
 )
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from cep.operators.windows.kernel.compact import measure_compact, put_compact, take_compact
 from cep.operators.windows.kernel.distincts import count_distinct
 from cep.operators.windows.kernel.extremes import find_greatest
 from cep.operators.windows.kernel.moving import (
@@ -59,6 +60,9 @@ INTERPRETED = Engine(
     count_distinct,
     _wrapping(find_percentiles),
     _wrapping(find_percentiles_of_many),
+    _wrapping(put_compact),
+    _wrapping(measure_compact),
+    _wrapping(take_compact),
 )
 
 

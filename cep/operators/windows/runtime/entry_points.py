@@ -27,3 +27,6 @@ class Engine:
     count_distinct: Callable[..., None]
     find_percentiles: Callable[..., None]
     find_percentiles_of_many: Callable[..., None]
+    put_compact: Callable[..., int]
+    measure_compact: Callable[..., None]
+    take_compact: Callable[..., None]

@@ -36,6 +36,14 @@ class RuleEvents:
     numbers: Ints
     arguments: tuple[pa.Array | None, ...]
 
+    def part(self, first: int, end: int) -> RuleEvents:
+        """Those from a first one up to an end."""
+        size = end - first
+        columns = (None if column is None else column.slice(first, size) for column in self.arguments)
+        return RuleEvents(
+            self.keys[first:end], self.times[first:end], self.numbers[first:end], tuple(columns)
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Watch:
@@ -90,6 +98,10 @@ class Settled:
 
 class Advanced(Protocol):
     """A rule's windows in a batch."""
+
+    @property
+    def count(self) -> int:
+        """The number of evaluations, before any is made."""
 
     @property
     def evaluations(self) -> Evaluations:

@@ -110,6 +110,10 @@ class Windows(Protocol):
     """The windows of a rule in a batch."""
 
     @property
+    def count(self) -> int:
+        """The number of their evaluations, or of what these may be at most."""
+
+    @property
     def judged(self) -> Judged:
         """Their evaluations."""
 

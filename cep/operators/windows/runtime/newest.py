@@ -23,6 +23,11 @@ class NewestWindows:
     field: Field
     shape: Newest
 
+    @property
+    def count(self) -> int:
+        """The number of new events."""
+        return len(self.field.came)
+
     @cached_property
     def judged(self) -> Judged:
         """Each new event."""

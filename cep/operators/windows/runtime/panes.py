@@ -76,15 +76,27 @@ class PaneWindows:
         return self._panes[self.groups[:-1]]
 
     @cached_property
-    def _at_their_end(self) -> tuple[WindowRanges, Ints]:
-        """The windows that are judged at their end, each once; and of each key the one that follows."""
-        find, following = self.field.engine.find_windows, self._next.copy()
+    def count(self) -> int:
+        """The number of evaluations, before any is made; of windows judged at events what it may be."""
+        if self.shape.early:
+            return len(self.field.came) * self.shape.panes
+        return self._find(self._next, WindowRanges(NO_INTS, NO_INTS, NO_INTS, NO_INTS))
+
+    def _find(self, following: Ints, found: WindowRanges) -> int:
+        """The windows that are judged at their end, each once, from the one on that follows of each key."""
         panes = PaneRuns(self._of_group, self._pane_of_group, self.groups)
-        arguments = (panes, self.shape.panes, following, min(self._ended, self._bounds[1]))
-        count = find(*arguments, WindowRanges(NO_INTS, NO_INTS, NO_INTS, NO_INTS))
-        found = WindowRanges(*(np.empty(count, np.int64) for _ in range(4)))
-        if count:
-            find(*arguments, found)
+        last = min(self._ended, self._bounds[1])
+        return self.field.engine.find_windows(panes, self.shape.panes, following, last, found)
+
+    @cached_property
+    def _at_their_end(self) -> tuple[WindowRanges, Ints]:
+        """These windows; and of each key the one that follows."""
+        following, found = (
+            self._next.copy(),
+            WindowRanges(*(np.empty(self.count, np.int64) for _ in range(4))),
+        )
+        if self.count:
+            self._find(following, found)
         return found, following
 
     @cached_property

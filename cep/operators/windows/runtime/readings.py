@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal as Choice
@@ -61,8 +62,9 @@ class Reader:
     _summaries: dict[int, Summaries] = field(default_factory=dict)
     """Those of slots, as far as they were asked for: the same for readers of some evaluations."""
 
-    def column(self, number: int) -> pa.Array:
-        """The values of a reading, for each evaluation in the order of `judged`."""
+    def column(self, number: int, beside: Collection[int] = ()) -> pa.Array:
+        """The values of a reading, for each evaluation in the order of `judged`. What those `beside` it need
+        of the same sums is read with it."""
         reading = self.layout.plan.readings.readings[number]
         frame = self.frame(reading)
         argument, type_ = self._argument(reading)
@@ -77,7 +79,8 @@ class Reader:
         assert type_ is not None
         match reading.function:
             case "sum" | "avg" | "stddev":
-                return self._sum(reading, frame, argument, type_)
+                asked = [self.layout.plan.readings.readings[one] for one in {number, *beside}]
+                return self._sum(reading, self._read(reading, asked, frame), type_, frame.known)
             case "min" | "max":
                 return self._extreme(reading.function, frame, argument, type_)
             case "first" | "last":
@@ -104,7 +107,7 @@ class Reader:
         return {}
 
     @cached_property
-    def _sums(self) -> dict[tuple[str, int, int], Read]:
+    def _sums(self) -> dict[tuple[str, int, int, frozenset[str]], Read]:
         return {}
 
     @cached_property
@@ -153,31 +156,32 @@ class Reader:
             squares = self.items.column(self.layout.number("squares", argument)).squares
         return Column(sums.counts, sums.low, sums.high, sums.sums, squares, sums.packed)
 
-    def _sum(self, reading: Reading, frame: Frame, argument: int, type_: Type) -> pa.Array:
-        read = self._read(reading, frame, argument, type_)
+    def _sum(self, reading: Reading, read: Read, type_: Type, known: Bools | None) -> pa.Array:
         none = read.counts == 0
         if reading.function == "stddev":
-            return _doubles(np.where(read.counts < 2, np.inf, read.deviations), frame.known)
+            return _doubles(np.where(read.counts < 2, np.inf, read.deviations), known)
         if type_ is Scalar.DECIMAL:
             low, high = (
                 (read.low, read.high) if reading.function == "sum" else (read.mean_low, read.mean_high)
             )
-            return _decimals(low, high, none | (read.fits == 0), frame.known)
+            return _decimals(low, high, none | (read.fits == 0), known)
         if reading.function == "avg":
-            return _doubles(np.where(none, np.inf, read.means), frame.known)
+            return _doubles(np.where(none, np.inf, read.means), known)
         if type_ is Scalar.DOUBLE:
-            return _doubles(np.where(none, np.inf, read.doubles), frame.known)
-        return _longs(read.low, _both(frame.known, ~none & (read.fits > 0)))
+            return _doubles(np.where(none, np.inf, read.doubles), known)
+        return _longs(read.low, _both(known, ~none & (read.fits > 0)))
 
-    def _read(self, reading: Reading, frame: Frame, argument: int, type_: Type) -> Read:
-        """The sums of an argument over a frame, with all that is read of them."""
-        name = (reading.which, reading.offset, argument)
+    def _read(self, reading: Reading, asked: Iterable[Reading], frame: Frame) -> Read:
+        """The sums of a reading's argument over its frame, with what those asked read of them."""
+        argument, type_ = self._argument(reading)
+        assert argument is not None
+        assert type_ is not None
+        of = (reading.which, reading.offset, argument)
+        wanted = frozenset(
+            one.function for one in asked if (one.which, one.offset, self._argument(one)[0]) == of
+        )
+        name = (*of, wanted)
         if name not in self._sums:
-            wanted = {
-                one.function
-                for one in self.layout.plan.readings.readings
-                if (one.which, one.offset, self._argument(one)[0]) == name
-            }
             size, double, decimal = len(frame.firsts), type_ is Scalar.DOUBLE, type_ is Scalar.DECIMAL
 
             def ints(when: bool) -> Ints:

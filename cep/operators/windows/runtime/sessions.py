@@ -84,6 +84,11 @@ class SessionWindows:
         until = self.field.runs.places[:-1] + self.field.before.judged
         return self.groups[:-1] < until[self._of_key]
 
+    @property
+    def count(self) -> int:
+        """The number of evaluations: no more than items."""
+        return len(self.judged.of)
+
     @cached_property
     def judged(self) -> Judged:
         """Each session that ends, or where they are told early each new event."""

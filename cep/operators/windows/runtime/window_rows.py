@@ -13,8 +13,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from cep.events import MAX_TIME
-from cep.state.keyed_rows import KEY, RULE, Bools, Ints, begins, ranges
+from cep.events import MAX_TIME, STEPS
+from cep.state.keyed_rows import KEY, RULE, Bools, Ints, SegmentRows, begins, ranges
 
 ITEMS, WORDS, NUMBERS, DUE, JUDGED, MARK = range(2, 8)
 """After key and rule: how many items, words and numbers of events; when time alone changes something; up to
@@ -22,8 +22,8 @@ where windows have been judged; what was raised already."""
 HEAD = 8
 KIND = "windows"
 """The kind of state."""
-STEPS = (10**9, 10**6, 10**3)
-"""Nanoseconds of which events' times may be whole numbers."""
+FEW = 4096
+"""Numbers that are remembered as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,14 @@ class WindowRows:
         found = np.full(keys, MAX_TIME, np.int64)
         np.minimum.at(found, self.keys, self.heads[:, DUE])
         return found
+
+    def compacted(self, keys: int) -> SegmentRows:
+        """The rows as bytes; few as they are."""
+        if self.size < FEW:
+            return self
+        from cep.operators.windows.runtime.compact_windows import CompactWindows
+
+        return CompactWindows.of(self, keys, type(self))
 
     def indexed(self, keys: int) -> WindowIndex:
         """An index by key."""
@@ -126,8 +134,8 @@ class WindowRows:
         """The rows by column, as far as they are columns: `ints` stores each in as few bytes as its numbers
         take.
 
-        No program was released that wrote windows in another form; a change of this one needs a version of
-        its own (cep.shard.state_bytes).
+        Many windows are stored as bytes (`compacted`). A change of either form needs a version of its own
+        (cep.shard.state_bytes).
         """
         heads, step = spaced(self.heads, DUE)
         words = [[ints(array), *of_first] for array, of_first in self._tables()]
@@ -148,8 +156,12 @@ class WindowRows:
                 yield words, (0, 1)
 
     @classmethod
-    def read(cls, entry: Any, ints: Callable[[Any], Ints]) -> Self:
-        """The rows again. Raises ValueError."""
+    def read(cls, entry: Any, ints: Callable[[Any], Ints]) -> SegmentRows:
+        """The rows again, as they were stored. Raises ValueError."""
+        if isinstance(entry, dict):
+            from cep.operators.windows.runtime.compact_windows import CompactWindows
+
+            return CompactWindows.read(entry, ints, cls)
         (of_heads, *step), tables, numbers = entry
         heads = respaced(ints(of_heads), DUE, *step)
         found = cls(heads, np.zeros(int(heads[:, WORDS].sum()), np.int64), ints(numbers))

@@ -1,0 +1,65 @@
+"""Attempts: of the delivery of one alert, or of a notification that was made of several; their outcomes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+State = Literal["pending", "delivered", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A delivery whose time has come: `number` is the alert's in the outbox, `body` its JSON.
+
+    `attempts` were made before; `recorded_at` is when it came into the outbox, wall clock in ns. `time` is
+    the alert's event time, `way` the number of the words for its route, `held` what held it back until now;
+    `asked_for`: a person wants it sent, by itself. `made` is the notification that it is, once it is settled
+    which alerts go out together; number, id, body and time are then those of its newest alert.
+    """
+
+    number: int
+    id: str
+    body: str
+    attempts: int
+    recorded_at: int
+    time: int = 0
+    way: int | None = None
+    held: str | None = None
+    asked_for: bool = False
+    made: Made | None = None
+
+    @property
+    def place(self) -> int:
+        """A number that no other due delivery of the receiver has."""
+        return self.number if self.made is None else -self.made.number
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A notification, which never changes: of `count` alerts the newest by their `bodies`, oldest first.
+
+    `id` is the alert's where it is one, and else its own.
+    """
+
+    number: int
+    id: str
+    bodies: tuple[str, ...]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The outcome of one attempt. A pending delivery has the moment of its next attempt in `due_at`.
+
+    `made` is the number of the notification that was attempted, if it is more than the delivery of one alert.
+    """
+
+    receiver: str
+    number: int
+    state: State
+    attempts: int
+    outcome: str
+    due_at: int | None
+    settled_at: int
+    made: int | None = None

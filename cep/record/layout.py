@@ -1,0 +1,116 @@
+"""Where the record of an event is: `record/STREAM/DAY/BATCH-LANE.parquet`.
+
+DAY is the day in UTC on which the batch began, by the clock of its manifest: so a batch writes one file for
+a stream and lane, whatever the times of its events, and a batch that is run again writes the same files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from urllib.parse import quote
+
+_LONGEST = 200
+"""Bytes of a folder's name; file systems take 255."""
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_FILE = re.compile(r"(\d+)-(\d+)\.parquet")
+_ASIDE = re.compile(r"\.\d+-\d+\.parquet\.\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFile:
+    """A file of the record, by its name."""
+
+    path: Path
+    batch: int
+    lane: int
+
+
+def folder_of(record: Path, stream: str) -> Path:
+    """The folder of a stream's events. Whatever a name holds, it is one folder, and no two share one."""
+    name = quote(stream, safe="")
+    if set(name) == {"."}:
+        name = name.replace(".", "%2E")
+    if len(name) > _LONGEST:
+        name = f"{name[: _LONGEST - 34]}%-{hashlib.sha256(stream.encode()).hexdigest()[:32]}"
+    return record / name
+
+
+def day_of(clock: int) -> str:
+    """The day in UTC of a moment in nanoseconds since 1970."""
+    return datetime.fromtimestamp(clock // 10**9, UTC).date().isoformat()
+
+
+def file_of(record: Path, stream: str, batch: int, clock: int, lane: int) -> Path:
+    """The file of a stream's events that one lane of a batch accepted; `clock` is that of its manifest."""
+    return folder_of(record, stream) / day_of(clock) / f"{batch}-{lane}.parquet"
+
+
+def aside_of(path: Path) -> Path:
+    """Where this process writes the file before it has its name."""
+    return path.with_name(f".{path.name}.{os.getpid()}")
+
+
+def streams_in(record: Path) -> list[Path]:
+    """The folders of streams that have something recorded, sorted. Raises OSError, but not for no record."""
+    return _folders(record)
+
+
+def days_in(stream: Path) -> list[tuple[str, Path]]:
+    """The days of a stream's folder, the newest first. Raises OSError, but not where there is no folder."""
+    found = [(path.name, path) for path in _folders(stream) if _is_day(path.name)]
+    return sorted(found, reverse=True)
+
+
+def ended_before(day: str, moment: int) -> bool:
+    """True if a day was over at a moment, in nanoseconds since 1970 UTC."""
+    after = datetime.combine(date.fromisoformat(day), datetime.min.time(), UTC) + timedelta(days=1)
+    return int(after.timestamp()) * 10**9 <= moment
+
+
+def files_in(day: Path) -> list[RecordFile]:
+    """The files of a day, those of the last batch first. Raises OSError, but not where there is no folder."""
+    found = []
+    for name in _names(day):
+        if of := _FILE.fullmatch(name):
+            found.append(RecordFile(day / name, int(of[1]), int(of[2])))
+    return sorted(found, key=lambda one: (-one.batch, one.lane))
+
+
+def ours_in(day: Path) -> Iterator[Path]:
+    """Everything in a day's folder that the record made, whole or not. Raises OSError."""
+    for name in _names(day):
+        if _FILE.fullmatch(name) or _ASIDE.fullmatch(name):
+            yield day / name
+
+
+def _is_day(name: str) -> bool:
+    if not _DAY.fullmatch(name):
+        return False
+    with suppress(ValueError):
+        date.fromisoformat(name)
+        return True
+    return False
+
+
+def _folders(root: Path) -> list[Path]:
+    """The folders within, sorted; links are none, as whoever made them may have meant something else."""
+    try:
+        with os.scandir(root) as entries:
+            return sorted(Path(one.path) for one in entries if one.is_dir(follow_symlinks=False))
+    except FileNotFoundError:
+        return []
+
+
+def _names(day: Path) -> list[str]:
+    try:
+        with os.scandir(day) as entries:
+            return [one.name for one in entries]
+    except FileNotFoundError:
+        return []

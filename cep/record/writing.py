@@ -1,0 +1,238 @@
+"""The accepted events of a batch, written by the mappers: one file for a stream and lane, whole or absent.
+
+A file is written beside its place and renamed. It is not flushed to disk: what a loss of power takes with it
+is a page. Columns are the stream's own; where the id or the time of an event is one of them, it is not
+written twice, and the file says which it is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+import pyarrow as pa
+
+from cep.counters import Counts, RecordBytes, RecordEvents, RecordFailures
+from cep.events import FILE, ID, TIME, Events
+from cep.record.layout import aside_of, file_of
+from rules.types import Scalar
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
+
+    from rules.typed import Stream
+
+PARTITION, ARRIVAL = "@partition", "@arrival"
+"""Beside the columns of cep.events: the source partition, and when the batch began, by the clock."""
+STREAM_NAME, ID_COLUMN, TIME_COLUMN = b"cep.stream", b"cep.id", b"cep.time"
+"""Keys of a file's metadata: its stream, and the columns that hold @id and @time."""
+RESERVE = 1 << 30
+"""Free bytes that are left to the job itself: with less on the disk nothing is recorded."""
+_LEVEL = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedBatch:
+    """The lane of a batch whose events are recorded; `clock` is that of the manifest.
+
+    `streams` are those that some rule reads. `reserve`: the free bytes below which nothing is written.
+    """
+
+    folder: Path
+    batch: int
+    clock: int
+    lane: int
+    streams: Mapping[str, Stream]
+    reserve: int = RESERVE
+
+
+class LaneRecord:
+    """Writes what is added; as a context manager, files that were not finished are gone at its end.
+
+    No method raises for what cannot be written: it is counted.
+    """
+
+    def __init__(self, of: RecordedBatch) -> None:
+        self._of = of
+        self._files: dict[str, _File] = {}
+
+    def __enter__(self) -> Self:
+        """This record."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave nothing that is not whole."""
+        for file in self._files.values():
+            file.abandon()
+
+    def add(self, events: Events) -> None:
+        """Write events that were accepted; those of a stream that nothing reads are left out."""
+        stream = self._of.streams.get(events.stream)
+        if stream is None or not len(events.table):
+            return
+        if stream.name not in self._files:
+            self._files[stream.name] = _File(self._of, stream)
+        self._files[stream.name].add(events)
+
+    def finish(self) -> Counts:
+        """Give the files their names; what was written and what was lost."""
+        counts = Counts()
+        for name, file in self._files.items():
+            size = file.finish()
+            if file.failure is None:
+                counts[RecordEvents(name, "written")] += file.rows
+                counts[RecordBytes(name)] += size
+            else:
+                counts[RecordEvents(name, "lost")] += file.rows
+                counts[RecordFailures(name, file.failure)] += file.rows
+        return counts
+
+
+@dataclass(slots=True)
+class _File:
+    """One file. `rows` counts what came, `failure` is why it will not be there."""
+
+    of: RecordedBatch
+    stream: Stream
+    rows: int = 0
+    failure: str | None = None
+    _writer: pq.ParquetWriter | None = None
+    _sink: pa.NativeFile | None = None
+    _aside: Path | None = None
+    _form: _Form = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._form = _Form.of(self.stream)
+
+    def add(self, events: Events) -> None:
+        self.rows += len(events.table)
+        if self.failure is not None:
+            return
+        try:
+            table = self._form.table(events, self.of.clock)
+            if self._writer is None:
+                self._writer = self._opened(table.schema)
+            self._writer.write_table(table, row_group_size=len(table))
+        except (OSError, pa.ArrowException) as error:
+            self._fail(error)
+
+    def finish(self) -> int:
+        """Close and rename; the number of bytes written, 0 where that failed."""
+        if self._writer is None or self._sink is None or self._aside is None or self.failure is not None:
+            return 0
+        try:
+            self._writer.close()
+            self._sink.close()
+            size = self._aside.stat().st_size
+            self._aside.replace(self._path)
+        except (OSError, pa.ArrowException) as error:
+            self._fail(error)
+            return 0
+        self._aside = None
+        return size
+
+    def abandon(self) -> None:
+        """Remove what has not its name yet."""
+        if self._aside is None:
+            return
+        for open_ in (self._writer, self._sink):
+            if open_ is not None:
+                with suppress(OSError, pa.ArrowException):
+                    open_.close()
+        if self._writer is not None:
+            self._writer.is_open = (
+                False  # else it is closed again, and complains, when nobody has it any more
+            )
+        with suppress(OSError):
+            self._aside.unlink(missing_ok=True)
+        self._aside = None
+
+    @property
+    def _path(self) -> Path:
+        of = self.of
+        return file_of(of.folder, self.stream.name, of.batch, of.clock, of.lane)
+
+    def _opened(self, schema: pa.Schema) -> pq.ParquetWriter:
+        """The writer. Raises OSError."""
+        import pyarrow.parquet as pq
+
+        folder = self._path.parent
+        folder.mkdir(parents=True, exist_ok=True)
+        disk = os.statvfs(folder)
+        if disk.f_bavail * disk.f_frsize < self.of.reserve:
+            raise NoRoomError(f"the disk has less than {self.of.reserve >> 20:,} MiB free")
+        self._aside = aside_of(self._path)
+        self._sink = pa.OSFile(str(self._aside), "wb")
+        return pq.ParquetWriter(
+            self._sink, schema, compression="zstd", compression_level=_LEVEL,
+            use_dictionary=[FILE, PARTITION], column_encoding=_encodings(schema),
+            write_statistics=[self._form.time],
+        )  # fmt: skip
+
+    def _fail(self, error: Exception) -> None:
+        number = getattr(error, "errno", None)
+        self.failure = os.strerror(number).lower() if number else str(error).splitlines()[0]
+        self.abandon()
+
+
+class NoRoomError(OSError):
+    """The disk is left to what the job cannot do without."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """The columns of a stream's files: `id` and `time` name those that hold @id and @time."""
+
+    stream: Stream
+    id: str
+    time: str
+
+    @classmethod
+    def of(cls, stream: Stream) -> _Form:
+        return cls(stream, _id_column(stream), _time_column(stream))
+
+    def table(self, events: Events, clock: int) -> pa.Table:
+        """The events as they are written."""
+        twice = [own for own, column in ((ID, self.id), (TIME, self.time)) if own != column]
+        table = events.table.drop_columns(twice) if twice else events.table
+        rows = len(table)
+        zeros = pa.array(np.zeros(rows, np.int32))
+        partition = pa.DictionaryArray.from_arrays(zeros, pa.array([events.partition], pa.string()))
+        arrival = pa.array(np.full(rows, clock, np.int64)).view(pa.timestamp("ns", "UTC"))
+        table = table.append_column(PARTITION, partition).append_column(ARRIVAL, arrival)
+        said = {
+            STREAM_NAME: self.stream.name.encode(),
+            ID_COLUMN: self.id.encode(),
+            TIME_COLUMN: self.time.encode(),
+        }
+        return table.replace_schema_metadata(said)
+
+
+def _id_column(stream: Stream) -> str:
+    """The column that holds an event's id: the stream's own where that is text."""
+    if stream.id is not None and len(stream.id) == 1 and stream.field(stream.id[0]).type is Scalar.STRING:
+        return stream.id[0]
+    return ID
+
+
+def _time_column(stream: Stream) -> str:
+    """The column that holds an event's time: the stream's own where nothing corrects it."""
+    return stream.time[0] if len(stream.time) == 1 and stream.corrected is None else TIME
+
+
+def _encodings(schema: pa.Schema) -> dict[str, str]:
+    """Differences for whole numbers and times: they take least, and are written quickest."""
+    return {
+        one.name: "DELTA_BINARY_PACKED"
+        for one in schema
+        if "." not in one.name
+        and (pa.types.is_int64(one.type) or pa.types.is_timestamp(one.type) or pa.types.is_duration(one.type))
+    }
