@@ -10,6 +10,7 @@ from alerts.notation import duration, timestamp
 from alerts.outbox.deliveries import states_of
 from alerts.outbox.episodes import episode_of, episodes_of, ids_of
 from alerts.outbox.pages import Wanted
+from alerts.outbox.standings import read_standings
 from alerts.outbox.stored import read_alert, read_alerts, read_deliveries
 from cep.web.desk.desk import JobDesk, moment, moment_or_none
 from cep.web.desk.filters import Page, alert_of, number_of
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from alerts.episodes.episode import Episode
     from alerts.outbox import Delivery, StoredAlert
+    from alerts.standing import Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class DeliveryView:
     waits: str | None
     settled_at: str | None
     outcome: str
+    paused: str | None
     trace: tuple[TraceLine, ...]
 
 
@@ -127,19 +130,20 @@ def one_alert(desk: JobDesk, given: str) -> AlertView:
         assert stored is not None
         episode = episode_of(connection, number)
         ids = {} if episode is None else ids_of(connection, [episode])
-        deliveries = read_deliveries(connection, id_)
+        deliveries, standings = read_deliveries(connection, id_), read_standings(connection)
     return AlertView(
         number,
         stored.batch,
         timestamp(stored.recorded_at),
         stored.alert,
         *_told(episode, ids),
-        tuple(_delivery(one, now) for one in deliveries),
+        tuple(_delivery(one, now, standings.get(one.receiver)) for one in deliveries),
     )
 
 
-def _delivery(one: Delivery, now: int) -> DeliveryView:
-    held = one.held if one.due_at is not None and one.due_at > now else None
+def _delivery(one: Delivery, now: int, standing: Standing | None) -> DeliveryView:
+    over = one.due_at is not None and one.due_at <= now
+    held = one.held if one.held is not None and not over else None
     wait = None if one.due_at is None or one.due_at <= now else (one.due_at - now) // 10**9 * 10**9
     trace = (line.split(" ", 1) for line in one.trace.splitlines())
     return DeliveryView(
@@ -152,5 +156,8 @@ def _delivery(one: Delivery, now: int) -> DeliveryView:
         waits=None if wait is None else duration(wait),
         settled_at=moment_or_none(one.settled_at),
         outcome=one.outcome,
+        paused=None
+        if standing is None or standing.state != "paused" or one.due_at is None
+        else standing.reason,
         trace=tuple(TraceLine(timestamp(int(at)), said) for at, said in trace),
     )
