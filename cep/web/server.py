@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from alerts.web_server import Limits, WebServer, share
+from alerts.web_server import Limits, WebServer, limits_of
 from cep.web.metrics import CONTENT_TYPE, Metrics
 
 
@@ -67,7 +67,8 @@ def serving(app: Starlette, listening: socket.socket, limits: Limits | None = No
 
     Without `limits` the port holds no more connections than its share of the process's file handles.
     """
-    server = WebServer(app, listening, limits or Limits(share(resource.getrlimit(resource.RLIMIT_NOFILE)[0])))
+    handles = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    server = WebServer(app, listening, limits or limits_of(handles))
     server.start()
     try:
         yield
