@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
+from served_desk import ServedDesk, a_desk_at_work, prepared, served
 
-PATIENCE = 30_000
+from alerts.outbox import StoredAlert
+
+PATIENCE = int(os.environ.get("PATIENCE", "30000"))
 """Milliseconds that a browser waits for what is to come."""
 
 
@@ -30,20 +33,29 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def tab(browser: Browser) -> Iterator[Page]:
+def place(tmp_path: Path) -> Iterator[ServedDesk]:
+    """A desk whose page is served."""
+    with served(prepared(tmp_path)) as found:
+        yield found
+
+
+@pytest.fixture
+def work(place: ServedDesk) -> dict[str, StoredAlert]:
+    """What there is to do at it: some of its alerts by name."""
+    return dict(a_desk_at_work(place))
+
+
+@pytest.fixture
+def tab(browser: Browser, place: ServedDesk) -> Iterator[Page]:
     """A tab of its own, which fails the test if a script of the page fails or the policy stops anything."""
+    assert place.address  # served for longer than the tab is open
     context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme="light")
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
-    page.on("dialog", lambda dialog: (wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+    page.on("dialog", lambda dialog: (wrong.append(dialog.message), dialog.dismiss()))
     yield page
     context.close()
     assert wrong == []
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path

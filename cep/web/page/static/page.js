@@ -25,9 +25,12 @@
     document.body.append(streaming);
     htmx.process(streaming);
   };
+  let source = null;
   const end = () => {
+    if (source) source.close();
+    source = null;
     const streaming = document.getElementById("streaming");
-    if (streaming) htmx.remove(streaming);
+    if (streaming) streaming.remove();
   };
   const miss = (count) => {
     end();
@@ -35,6 +38,7 @@
     missed.querySelector("span").textContent = `You missed ${count} alerts.`;
   };
   if (incoming) {
+    htmx.createEventSource = (address) => (source = new EventSource(address));
     document.body.addEventListener("htmx:sseBeforeMessage", (event) => {
       const message = event.detail;
       if (message.type === "missed") {
