@@ -16,6 +16,8 @@ import socket
 import threading
 from collections.abc import MutableMapping
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import h11
@@ -38,6 +40,8 @@ _CONNECTION = "alerts.connection"
 """The key of a request's connection in its scope."""
 _SHUTDOWN = 2
 """Seconds that requests under way have at the end."""
+_HANDSHAKE = 5.0
+"""Seconds that a client has to begin TLS."""
 _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 _LOGGER = logging.getLogger(__name__)
@@ -79,11 +83,25 @@ def hold(scope: MutableMapping[str, Any]) -> bool:
     return connection is None or connection.hold()
 
 
-class WebServer:
-    """Serves an application on a listening socket, which it closes, from a thread of its own."""
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """A certificate with what signs it, and its key: files of PEM."""
 
-    def __init__(self, app: Starlette, listening: socket.socket, limits: Limits) -> None:
-        protocol = type("Limited", (_Connection,), {"limits": limits, "ending": False})
+    chain: Path
+    key: Path
+
+
+class WebServer:
+    """Serves an application on a listening socket, which it closes, from a thread of its own.
+
+    With a certificate it does so under TLS.
+    """
+
+    def __init__(
+        self, app: Starlette, listening: socket.socket, limits: Limits, certificate: Certificate | None = None
+    ) -> None:
+        shaken = None if certificate is None else _Handshakes(limits.connections)
+        protocol = type("Limited", (_Connection,), {"limits": limits, "ending": False, "handshakes": shaken})
         config = uvicorn.Config(
             app,
             loop="asyncio",
@@ -98,6 +116,8 @@ class WebServer:
             timeout_keep_alive=limits.idle,
             timeout_graceful_shutdown=_SHUTDOWN,
             h11_max_incomplete_event_size=limits.head,
+            ssl_certfile=None if certificate is None else certificate.chain,
+            ssl_keyfile=None if certificate is None else certificate.key,
         )
         self._listening = listening
         self._server = _Server(config, protocol)
@@ -131,7 +151,11 @@ class _Server(uvicorn.Server):
         self._protocol = protocol
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        asyncio.get_running_loop().set_exception_handler(_log)
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(_log)
+        if self.config.is_ssl:  # uvicorn leaves this to asyncio, which allows a minute
+            allowed = partial(loop.create_server, ssl_handshake_timeout=_HANDSHAKE)
+            loop.create_server = allowed  # type: ignore[method-assign]
         await super().startup(sockets)
         for one in sockets or []:
             # asyncio takes one number for both: what it accepts in one go, and what waits to be accepted
@@ -150,11 +174,38 @@ def _log(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     _LOGGER.error("%s", context.get("message"), exc_info=context.get("exception"))
 
 
+class _Handshakes:
+    """The handshakes of TLS under way, of which asyncio tells nothing before they are over.
+
+    One that comes to nothing is forgotten when asyncio has given it up.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._begun: dict[int, float] = {}
+
+    def begin(self, connection: int, now: float) -> None:
+        """Raises ConnectionAbortedError if there are too many: the connection is not taken."""
+        for one, at in list(self._begun.items()):
+            if at >= now - _HANDSHAKE - _LINGER:
+                break
+            del self._begun[one]
+        if len(self._begun) >= self._most:
+            raise ConnectionAbortedError("too many handshakes")
+        self._begun.pop(connection, None)
+        self._begun[connection] = now
+
+    def end(self, connection: int) -> None:
+        """It came to something."""
+        self._begun.pop(connection, None)
+
+
 class _Connection(H11Protocol):
     """A connection that gives way: it waits for its client, or the application works for it."""
 
     limits: ClassVar[Limits]
     ending: ClassVar[bool]
+    handshakes: ClassVar[_Handshakes | None]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -171,6 +222,8 @@ class _Connection(H11Protocol):
             await app({**scope, _CONNECTION: self}, receive, send)
 
         self.app = with_connection
+        if self.handshakes is not None:
+            self.handshakes.begin(id(self), self.loop.time())
 
     @property
     def _waiting(self) -> bool:
@@ -179,6 +232,8 @@ class _Connection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        if self.handshakes is not None:
+            self.handshakes.end(id(self))
         if self.ending:
             self.drop()
             return

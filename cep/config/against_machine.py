@@ -7,6 +7,7 @@ import ipaddress
 import os
 import re
 import socket
+import ssl
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
@@ -37,6 +38,7 @@ def check_machine(job: Job, environ: Mapping[str, str] | None) -> list[Diagnosti
             *_state(job),
             *([] if environ is None else _outbox(job, environ)),
             *([] if job.http is None else _listen(job, job.http)),
+            *([] if job.http is None else _certificate(job, job.http)),
         ]
     )
 
@@ -159,9 +161,42 @@ def _listen(job: Job, listen: Listen) -> Iterator[Diagnostic]:
         return
     if not bound.is_loopback:
         whose = "every address of this machine" if bound.is_unspecified else f"`{listen.host}`"
-        said = f"whoever reaches {whose} can read the job's port, which asks for no password"
-        help_ = f"write `127.0.0.1:{listen.port}`, or let a firewall choose who reaches it"
+        yield from _open(job, listen, whose)
+
+
+def _open(job: Job, listen: Listen, whose: str) -> Iterator[Diagnostic]:
+    """An address that other machines reach, without tokens to ask for, or where these are overheard."""
+    place, alone = job.places.value(("http", "listen")), f"write `127.0.0.1:{listen.port}`"
+    if not job.tokens:
+        said = f"whoever reaches {whose} reaches the job's port, and there is no token to ask for"
+        yield Diagnostic(
+            "CEP0737", "error", said, place, help=f"write [tokens.NAME], or listen here alone: {alone[6:]}"
+        )
+    elif not listen.tls:
+        said = f"what is sent to {whose}, tokens too, can be read on its way"
+        help_ = f"give [http] `certificate` and `key`, or {alone} and let a proxy encrypt"
         yield Diagnostic("CEP0727", "warning", said, place, help=help_)
+
+
+def _certificate(job: Job, listen: Listen) -> Iterator[Diagnostic]:
+    """A certificate and key that TLS cannot be had from."""
+    if listen.certificate is None or listen.key is None:
+        return
+    for key, path in (("certificate", listen.certificate), ("key", listen.key)):
+        if not path.is_file() or not os.access(path, os.R_OK):
+            said = f"{path} cannot be read" if path.is_file() else f"there is no file {path}"
+            help_ = "name a file of PEM that the job's user may read"
+            yield Diagnostic("CEP0739", "error", said, job.places.value(("http", key)), help=help_)
+            return
+    try:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(listen.certificate, listen.key, password=lambda: b"")
+    except (ssl.SSLError, ValueError, OSError) as error:
+        reason = getattr(error, "reason", None) or type(error).__name__
+        said = f"the certificate and its key cannot be used: {str(reason).lower().replace('_', ' ')}"
+        help_ = "give both as PEM, the key without a password and of this certificate"
+        place = job.places.value(("http", "certificate"))
+        yield Diagnostic("CEP0739", "error", said, place, help=help_)
 
 
 def _patterns(job: Job) -> dict[str, str]:

@@ -158,7 +158,7 @@ def _choice(detail: ErrorDetails, path: KeyPath, source: str, places: Places) ->
     if path[0] == "feeds":
         choices = [kinds.kind(one) for one in kinds.SECTIONS]
     else:
-        choices = [str(choice) for choice in get_args(sections.field(path).annotation)]
+        choices = _choices(sections.field(path).annotation)
     among = " or ".join(f"`{choice}`" for choice in choices)
     if not isinstance(given, str):
         said = f"`{name}` must be text in quotes"
@@ -171,6 +171,12 @@ def _choice(detail: ErrorDetails, path: KeyPath, source: str, places: Places) ->
     help_ = did_you_mean(given, choices) or f"write {_written(path, source)}"
     said = f"`{name}` is {among}, not {f'`{given}`' if given else 'empty'}"
     return Diagnostic("CEP0706", "error", said, places.value(path), help=help_)
+
+
+def _choices(annotation: object) -> list[str]:
+    """The texts of a Literal, also where it is that of a list's items."""
+    inner = get_args(annotation)
+    return list(inner) if all(isinstance(one, str) for one in inner) else _choices(inner[0])
 
 
 def _kind(kind: str, path: KeyPath) -> str:

@@ -49,7 +49,7 @@ def _half(job: Job) -> Iterator[Diagnostic]:
             "CEP0704",
             "error",
             f"`{missing}` is missing in [http]",
-            job.places.key(("http", there)),
+            job.places.value(("http", there)),
             help="`certificate` and `key` stand together; without both the port is not encrypted",
         )
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import resource
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
-from alerts.web_server import Limits, WebServer, limits_of
+from alerts.web_server import Certificate, Limits, WebServer, limits_of
 from cep.web.metrics import CONTENT_TYPE, Metrics
 
 
@@ -25,15 +25,25 @@ class Health:
     told: dict[str, object]
 
 
-def application(metrics: Metrics, health: Callable[[], Health]) -> Starlette:
-    """The job's web application. /livez answers as soon as there is somebody to answer, and always 200."""
+def application(
+    metrics: Metrics,
+    health: Callable[[], Health],
+    refuse: Callable[[Request], Response | None] = lambda _: None,
+    more: Sequence[BaseRoute] = (),
+) -> Starlette:
+    """The job's web application, with `more` behind its own routes.
 
-    def read_metrics(_: Request) -> Response:
-        return Response(metrics.text(), media_type=CONTENT_TYPE)
+    /livez answers as soon as there is somebody to answer, and always 200. `refuse` gives the answer to a
+    request that may not read: probes, which have no token, get one word of /healthz.
+    """
 
-    def read_health(_: Request) -> Response:
+    def read_metrics(request: Request) -> Response:
+        return refuse(request) or Response(metrics.text(), media_type=CONTENT_TYPE)
+
+    def read_health(request: Request) -> Response:
         now = health()
-        return JSONResponse(now.told, 200 if now.well else 503)
+        told = now.told if refuse(request) is None else {"status": now.told.get("status")}
+        return JSONResponse(told, 200 if now.well else 503)
 
     async def read_liveness(_: Request) -> Response:  # waits for no thread, so for no other answer
         return JSONResponse({"status": "alive"})
@@ -43,6 +53,7 @@ def application(metrics: Metrics, health: Callable[[], Health]) -> Starlette:
             Route("/metrics", read_metrics),
             Route("/healthz", read_health),
             Route("/livez", read_liveness),
+            *more,
         ]
     )
 
@@ -62,13 +73,19 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 @contextmanager
-def serving(app: Starlette, listening: socket.socket, limits: Limits | None = None) -> Iterator[None]:
-    """Serves the application from a thread until the block ends; closes the socket.
+def serving(
+    app: Starlette,
+    listening: socket.socket,
+    limits: Limits | None = None,
+    certificate: Certificate | None = None,
+) -> Iterator[None]:
+    """Serves the application from a thread until the block ends, with a certificate under TLS; closes the
+    socket.
 
     Without `limits` the port holds no more connections than its share of the process's file handles.
     """
-    handles = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    server = WebServer(app, listening, limits or limits_of(handles))
+    limits = limits or limits_of(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    server = WebServer(app, listening, limits, certificate)
     server.start()
     try:
         yield

@@ -23,6 +23,8 @@ GOOD = {
     "feeds.payment": {"source": '"files"', "path": '"inbox/*.csv"'},
     "receivers.desk": {"kind": '"console"'},
     "[routes]": {"receivers": '["desk"]'},
+    "http": {"listen": '"127.0.0.1:0"'},
+    "tokens.ann": {"secret": '"${ANN_TOKEN}"', "scopes": '["read"]'},
 }
 TYPES = {
     "text": ('"a"', str),
@@ -52,7 +54,8 @@ class Key:
 def keys() -> Iterator[Key]:
     """All keys of the shape."""
     for name in JobFile.model_fields:
-        table = {"feeds": "feeds.payment", "receivers": "receivers.desk"}.get(name, name)
+        named = {"feeds": "feeds.payment", "receivers": "receivers.desk", "tokens": "tokens.ann"}
+        table = named.get(name, name)
         table = f"[{name}]" if name in sections.LISTED else table
         for model in sections.models(name):
             for key, one in model.model_fields.items():
@@ -96,7 +99,7 @@ def written(changed: dict[tuple[str, str], str | None], more: str = "") -> str:
 
 def told(folder: Path, text: str, **environ: str) -> list[Diagnostic]:
     (folder / "job.toml").write_text(text, encoding="utf-8")
-    loaded = load_job(folder / "job.toml", environ)
+    loaded = load_job(folder / "job.toml", {"ANN_TOKEN": "0123456789-0123456789", **environ})
     found = [d for d in loaded.diagnostics if d.level == "error"]
     assert (loaded.job is None) == bool(found)
     for one in found:
@@ -161,10 +164,13 @@ def test_what_messages_say_to_write_is_right(tmp_path: Path, key: Key) -> None:
         kind = next((one for one, pairs in RECEIVERS.items() if key.name in pairs), "console")
         changed = {("receivers.desk", "kind"): f'"{kind}"'} | changed
         changed = {("receivers.desk", name): value for name, value in RECEIVERS[kind].items()} | changed
+    if key.table == "http":  # the two stand together
+        changed = {("http", "certificate"): '"job.pem"', ("http", "key"): '"job.key"'} | changed
     assert told(tmp_path, written(changed), **SECRETS) == []
 
 
 SECRETS = {
+    "DESK_TOKEN": "0123456789-0123456789",
     "DESK_SECRET": "whsec_" + "MDEyMzQ1Njc4OWFiY2RlZmdoaWprbG1ub3A=",
     "MAIL_PASSWORD": "hunter2",
     "PAGERDUTY_KEY": "R0123456789ABCDEF0123456789ABCDE",
@@ -406,6 +412,25 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
         ('":9000"', "CEP0706", "it is not HOST:PORT", "`127.0.0.1:9000`"),
         ('"http://localhost:80"', "CEP0706", "it is not HOST:PORT", ""),
         ('"localhost:99999"', "CEP0706", "it is not HOST:PORT", ""),
+    ],
+    "[http] certificate": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"job.pem"', "CEP0704", "`key` is missing in [http]", "stand together"),
+    ],
+    "[http] key": [
+        ('" "', "CEP0706", "it is empty", ""),
+        ('"job.key"', "CEP0704", "`certificate` is missing in [http]", "stand together"),
+    ],
+    "[tokens.ann] secret": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"abcdefghijklmnopqrstuvwxyz"', "CEP0735", "stands in the job file", '"${NAME}"'),
+        ('"${GONE}"', "CEP0708", "GONE is not set", "export GONE=..."),
+        ('"${MYSQL}"', "CEP0709", "a token has 20 to 500 letters", "token_urlsafe"),
+    ],
+    "[tokens.ann] scopes": [
+        ("[]", "CEP0706", "is empty", 'write `scopes = ["read", "operate"]`'),
+        ('["write"]', "CEP0706", "is `read`, `operate` or `deploy`", ""),
+        ('["read", 5]', "CEP0705", "must be text in quotes", ""),
     ],
     "[spark] cores": [
         ("0", "CEP0706", "must be at least 1", "write `cores = 4`"),

@@ -38,7 +38,7 @@ def job(folder: Path, more: str = "", **values: str) -> Job:
         f'[job]\nname = "a"\npacks = "{said["packs"]}"\nstate = "{said["state"]}"\n'
         f'[feeds.payment]\nsource = "files"\npath = "{said["path"]}"\n{more}'
     )
-    return load_job(folder / "job.toml", {"URL": "sqlite:///inbox"}).need()
+    return load_job(folder / "job.toml", {"URL": "sqlite:///inbox", **ANN}).need()
 
 
 def told(found: list[Diagnostic]) -> Found:
@@ -209,14 +209,44 @@ def test_an_address_of_another_machine(folder: Path, listen: str, message: str) 
     assert "0.0.0.0" in help_
 
 
-@pytest.mark.parametrize(("listen", "whose"), [("0.0.0.0:0", "every address"), ("[::]:0", "every address")])
-def test_a_port_that_others_reach_is_told(folder: Path, listen: str, whose: str) -> None:
+TOKEN = '[tokens.ann]\nsecret = "${ANN}"\nscopes = ["read"]\n'
+ANN = {"ANN": "0123456789-0123456789"}
+
+
+@pytest.mark.parametrize("listen", ["0.0.0.0:0", "[::]:0"])
+def test_a_port_that_others_reach_needs_a_token(folder: Path, listen: str) -> None:
     (found,) = check_machine(job(folder, f'[http]\nlisten = "{listen}"\n'), {})
-    assert (found.code, found.level) == ("CEP0727", "warning")
-    assert found.message.startswith(f"whoever reaches {whose} of this machine can read the job's port")
+    assert (found.code, found.level) == ("CEP0737", "error")
+    assert found.message.startswith("whoever reaches every address of this machine reaches the job's port")
     assert found.span is not None
     assert found.span.text == f'"{listen}"'
-    assert found.help == "write `127.0.0.1:0`, or let a firewall choose who reaches it"
+    assert found.help == "write [tokens.NAME], or listen here alone: `127.0.0.1:0`"
+
+
+def test_a_port_whose_tokens_can_be_overheard_is_told(folder: Path) -> None:
+    (found,) = check_machine(job(folder, f'[http]\nlisten = "0.0.0.0:0"\n{TOKEN}'), ANN)
+    assert (found.code, found.level) == ("CEP0727", "warning")
+    assert "tokens too, can be read on its way" in found.message
+    assert found.help.startswith("give [http] `certificate` and `key`, or write `127.0.0.1:0`")
+
+
+@pytest.mark.parametrize(
+    ("certificate", "key", "said"),
+    [
+        (None, "x", "there is no file"),
+        ("no PEM", "x", "the certificate and its key cannot be used"),
+    ],
+)
+def test_a_certificate_that_cannot_be_used_is_told(
+    folder: Path, certificate: str | None, key: str, said: str
+) -> None:
+    if certificate is not None:
+        (folder / "job.pem").write_text(certificate)
+    (folder / "job.key").write_text(key)
+    more = f'[http]\nlisten = "0.0.0.0:0"\ncertificate = "job.pem"\nkey = "job.key"\n{TOKEN}'
+    (found,) = check_machine(job(folder, more), ANN)
+    assert (found.code, found.level) == ("CEP0739", "error")
+    assert found.message.startswith(said)
 
 
 @pytest.mark.parametrize("listen", ["127.0.0.1:0", "127.8.9.10:0", "localhost:0", "[::1]:0"])

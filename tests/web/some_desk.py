@@ -77,7 +77,8 @@ def made(folder: Path) -> JobDesk:
     (folder / "job.toml").write_text(JOB, "utf-8")
     (folder / "state").mkdir()
     (folder / "inbox").mkdir()
-    outbox = Outbox.open(f"sqlite:///{folder}/state/outbox.db", clock=lambda: NOW - 60 * SECOND)
+    url = f"sqlite:///{folder}/state/outbox.db"
+    outbox = Outbox.open(url, durable=False, clock=lambda: NOW - 60 * SECOND)
     letters = [
         DeadLetter("payment", "in.jsonl", 7, "decode", "not JSON", b'{"id": \xff'),
         DeadLetter("payment", "gone.jsonl", 0, "lost", "is missing", b""),

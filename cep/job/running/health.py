@@ -26,7 +26,8 @@ Status = Literal["starting", "running", "stuck", "stopping", "failed"]
 class Standing:
     """The state of a job, reported by its threads to those that answer requests.
 
-    `driver` and `outbox` are set as soon as there are any; nobody asks any more when the outbox is closed.
+    `driver` and `outbox` are set as soon as there are any, and `wake`, which has deliveries looked for;
+    nobody asks any more when the outbox is closed.
     `now` is the wall clock in ns, `tick` seconds that no one sets back.
     """
 
@@ -37,7 +38,7 @@ class Standing:
         now: Callable[[], int] = time.time_ns,
         tick: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._job = job
+        self.job = job
         self._stop = stop
         self._now = now
         self._tick = tick
@@ -47,6 +48,7 @@ class Standing:
         self._failed: int | None = None
         self.driver: Driver | None = None
         self.outbox: Outbox | None = None
+        self.wake: Callable[[], None] = lambda: None
 
     def batch(self, batch: FinishedBatch) -> None:
         """A batch is in the outbox."""
@@ -65,7 +67,7 @@ class Standing:
         told: dict[str, object] = {
             "status": status,
             "since": timestamp(since // 1_000_000 * 1_000_000),
-            "job": self._job.name,
+            "job": self.job.name,
             "batch": batch.number if batch else None,
             "watermark": instant(batch.outcome.watermark) if batch else None,
             "seconds_since_batch": round(self._tick() - self._last[1], 1) if self._last else None,
@@ -87,6 +89,6 @@ class Standing:
         if self._first is None or self._last is None:
             return "starting", self._begun
         ended, moment = self._last
-        if self._tick() - moment > _STUCK + self._job.trigger / 1e9:
+        if self._tick() - moment > _STUCK + self.job.trigger / 1e9:
             return "stuck", ended
         return "running", self._first

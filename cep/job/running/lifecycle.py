@@ -136,7 +136,7 @@ class _Lifecycle:
         if before is not None and (differing := beforehand.differences(job, before)):
             raise DiagnosticsError(differing)
         port = self._stack.enter_context(ExitStack())
-        port.enter_context(answering(job.http, self._metrics, self._standing.health))
+        port.enter_context(answering(job, environ, self._metrics, self._standing))
         if self._stop.is_set():
             return
         outbox = origin.open_outbox(job, folder, environ)
@@ -148,6 +148,7 @@ class _Lifecycle:
         layout = folder.settle_layout(job.shards, min(cores, job.shards), streams)
         self._metrics.watch_outbox(outbox, self._delivery.names, self._progress.tell)
         self._delivery.start(outbox, self._stack)
+        self._standing.wake = self._delivery.wake
         self._episodes = EpisodeKeeper(job.desk, lambda: driver.running.packs, self._progress.tell)
         self._episodes.start(outbox, self._stack)
         if self._stop.is_set():

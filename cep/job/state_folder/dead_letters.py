@@ -198,7 +198,8 @@ def counts(connection: Connection) -> dict[str, int]:
     if not inspect(connection).has_table(dead_letters.name):
         return {}
     feed = dead_letters.c.feed
-    return {name: count for name, count in connection.execute(select(feed, func.count()).group_by(feed))}
+    rows = connection.execute(select(feed, func.count()).group_by(feed))
+    return {str(name): int(count) for name, count in rows}
 
 
 def _stored(row: Row[Any]) -> StoredLetter:

@@ -4,4 +4,5 @@ callers     a caller: the name of a token with its scopes, or somebody on this m
 tokens      the tokens, held as digests; who shows which
 attempts    wrong tokens are counted by client, and there is an end to them
 policy      what an address asks for; whether a request may do something, or the refusal
+guarding    requests of Starlette as the policy sees them
 """

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class ReceiverView:
     """A receiver of job.toml; `where` is without secrets. `since` is when it came to stand as it does.
 
-    `pending`, `failed` and `held` count deliveries, `oldest_seconds` is how long the oldest pending one waits;
+    `pending`, `failed` and `held` count deliveries, `oldest_seconds` is how long one waits already;
     None: there is no outbox yet.
     """
 

@@ -1,0 +1,97 @@
+"""The description of all operations: OpenAPI 3.1, made of them and of the types that they return."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import metadata
+from typing import Any, Literal
+
+from cep.web.api.answering import adapter
+from cep.web.api.known import OPERATIONS, PREFIX
+from cep.web.api.operation import Operation
+from cep.web.api.problems import MEDIA_TYPE, Problem
+
+_REF = "#/components/schemas/{model}"
+_REFUSALS = {
+    "400": "what was sent cannot be meant (CEP0964)",
+    "401": "a token is needed, or there is none such (CEP0961)",
+    "403": "the token may not do this (CEP0962)",
+    "404": "there is nothing of that name or id (CEP0966)",
+    "409": "it does not fit how things stand (CEP0967)",
+    "413": "the body is too large (CEP0965)",
+    "429": "too many wrong tokens (CEP0963)",
+    "503": "the job, or its outbox, cannot answer now",
+}
+
+
+def description() -> dict[str, Any]:
+    """The description, a JSON object."""
+    paths: dict[str, dict[str, Any]] = {}
+    components: dict[str, Any] = {}
+    for one in OPERATIONS:
+        paths.setdefault(PREFIX + one.path, {})[one.method.lower()] = _operation(one, components)
+    _schema(Problem, components)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Standing rules: a job's alerts", "version": metadata.version("standing-rules")},
+        "paths": paths,
+        "components": {
+            "schemas": dict(sorted(components.items())),
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _operation(one: Operation, components: dict[str, Any]) -> dict[str, Any]:
+    answer = _schema(one.answer, components)
+    if one.in_list:
+        answer = {"type": "object", "properties": {one.in_list: answer}, "required": [one.in_list],
+                  "additionalProperties": False}  # fmt: skip
+    found: dict[str, Any] = {
+        "operationId": one.name,
+        "summary": one.says,
+        "description": f"For tokens with scope `{one.scope}`.",
+        "security": [{"token": []}],
+        "parameters": _parameters(one),
+        "responses": {
+            "200": {"description": one.says, "content": {"application/json": {"schema": answer}}},
+            **{status: _refusal(says) for status, says in _REFUSALS.items()},
+        },
+    }
+    if one.body is not None:
+        body = _schema(one.body, components)
+        found["requestBody"] = {"content": {"application/json": {"schema": body}}}
+    if one.scope == "read":
+        found["security"].append({})  # on an address of the machine alone
+    return found
+
+
+def _parameters(one: Operation) -> Sequence[dict[str, Any]]:
+    text: dict[str, Any] = {"type": "string"}
+    inside = [{"name": name, "in": "path", "required": True, "schema": text} for name in one.inside]
+    query = [
+        {
+            "name": parameter.name,
+            "in": "query",
+            "description": parameter.says,
+            "schema": {"type": "array", "items": text} if parameter.many else text,
+        }
+        for parameter in one.query
+    ]
+    return [*inside, *query]
+
+
+def _refusal(says: str) -> dict[str, Any]:
+    return {"description": says, "content": {MEDIA_TYPE: {"schema": {"$ref": _REF.format(model="Problem")}}}}
+
+
+def _schema(kind: Any, components: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a type; what it names goes to the components."""
+    mode: Literal["validation", "serialization"]
+    mode = "validation" if getattr(kind, "__module__", "").endswith(".bodies") else "serialization"
+    found = adapter(kind).json_schema(ref_template=_REF, mode=mode)
+    components.update(found.pop("$defs", {}))
+    if found.get("type") != "object":
+        return found
+    components[kind.__name__] = found
+    return {"$ref": _REF.format(model=kind.__name__)}
