@@ -5,7 +5,7 @@ file handle for ever. Here the number of connections is bounded, the one that ha
 for the next, and every request has an end. Nothing is printed; what goes wrong is logged.
 
 An application may `hold` the connection of a request that it answers for hours, as a stream of events. Held
-connections are bounded apart from the others and make room for none; one whose client takes nothing is closed.
+connections are bounded apart from the others and make room for none; one whose client takes nothing ends.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ for _name in (__name__, "uvicorn"):  # or else Python prints on stderr what nobo
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`connections` at once, beside them `streams` that are held; `head` bytes of a request's line and headers.
+    """`connections` at once, beside them `streams` that are held.
 
-    Seconds: `request` for a whole request and for taking its answer, `idle` between two requests.
+    `head`: bytes of a request's line and headers. Seconds: `request` for a whole request and for taking its answer, `idle` between two requests.
     """
 
     connections: int = _MOST

@@ -1,4 +1,4 @@
-"""All tests: those with a JVM, which wait for much of their time, beside the others; then those with a browser.
+"""All tests: those with a JVM, which wait for much of their time, beside the others; a browser comes last.
 
     python tests/side_by_side.py [JVMS]
 

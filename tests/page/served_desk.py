@@ -123,8 +123,10 @@ def alert(number: int, **given: Any) -> Raised:
     """An alert of its own for every number."""
     values: dict[str, Any] = {
         "rule": "velocity", "severity": "low", "key": {"card_id": f"c{number}"},
-        "time": NOON - HOUR + number * SECOND, "summary": f"{number} payments on c{number} within ten minutes",
-        "emit": {"payments": number, "spent": 12.5}, "events": {"first": [f"p{number}"], "last": [f"q{number}"]},
+        "time": NOON - HOUR + number * SECOND,
+        "summary": f"{number} payments on c{number} within ten minutes",
+        "emit": {"payments": number, "spent": 12.5},
+        "events": {"first": [f"p{number}"], "last": [f"q{number}"]},
         "tags": ["card"], "runbook": "https://desk.example/velocity", "pack": "fraud", "revision": "r1",
         "suppressed": 0,
     } | given  # fmt: skip
@@ -156,10 +158,12 @@ def prepared(folder: Path, url: str = "http://127.0.0.1:9/", name: str = "fraud"
 
 
 @contextmanager
-def served(place: ServedDesk, *, events: Events | None = None, pace: Pace | None = None) -> Iterator[ServedDesk]:
+def served(
+    place: ServedDesk, *, events: Events | None = None, pace: Pace | None = None
+) -> Iterator[ServedDesk]:
     """Serve its page on a free port of loopback."""
     access = Access.of(place.job, place.desk.environ, "127.0.0.1")
-    app = page(place.desk, access, PageSettings(b"k" * 32, events=events, pace=pace or Pace(0.05)))
+    app = page(place.desk, access, PageSettings("k" * 32, events=events, pace=pace or Pace(0.05)))
     listening = socket.create_server(("127.0.0.1", 0))
     server = WebServer(app, listening, Limits())
     place.address = f"http://127.0.0.1:{listening.getsockname()[1]}"
@@ -190,7 +194,12 @@ def a_desk_at_work(place: ServedDesk) -> Mapping[str, StoredAlert]:
 
 _WORK = [
     ("velocity", "low", {"card_id": "c1"}, "12 payments on c1 within ten minutes: 431.2"),
-    ("compromised_terminal", "critical", {"terminal_id": "t7"}, "3 chargebacks at t7, and it took 88 from c4"),
+    (
+        "compromised_terminal",
+        "critical",
+        {"terminal_id": "t7"},
+        "3 chargebacks at t7, and it took 88 from c4",
+    ),
     ("stolen_card_again", "critical", {"card_id": "c9"}, "901.5 on c9 after a chargeback of 640"),
     ("large_amount", "high", {"card_id": "c2"}, "1200 on c2 at t3"),
     ("gift_cards", "medium", {"card_id": "c5"}, "c5 bought gift cards for 500"),

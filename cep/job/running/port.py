@@ -67,7 +67,7 @@ NO_TOKEN = (
 def served(
     access: Access, desk: Callable[[], JobDesk | None], *, secure: bool = False
 ) -> Sequence[BaseRoute]:
-    """What is served besides metrics and health, under TLS if `secure`; made when somebody first asks for it."""
+    """What is served besides metrics and health, under TLS if `secure`; made when somebody asks for it."""
 
     def api() -> ASGIApp:
         from cep.web.api.routes import application as api_application
@@ -79,7 +79,7 @@ def served(
         from cep.web.page.starting import PageOfJob
 
         # who signed in has to do so again after a restart, for which tokens may be others
-        return PageOfJob(access, desk, PageSettings(secrets.token_bytes(32), secure))
+        return PageOfJob(access, desk, PageSettings(secrets.token_hex(32), secure))
 
     return [Mount("/api/v1", app=Later(api)), Mount("/", app=Later(page))]
 

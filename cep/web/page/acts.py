@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from alerts.episodes.episode import Verdict
+from alerts.outbox.deliveries import State
 from cep.web.desk.acting import Actor
 from cep.web.desk.delivery_acts import ByFilter, redeliver_alerts, redeliver_by_filter
 from cep.web.desk.episode_acts import Does, EpisodeAct, change_episodes
@@ -65,19 +66,23 @@ def redeliver(site: Site, request: Request, form: Form) -> Response:
 def redeliver_filtered(site: Site, request: Request, form: Form) -> Response:
     """Send what a filter wants again, or count it."""
     given = filters_of(dict(parse_qsl(form.one("filter"))))
-    states = ("failed",) if form.one("failed") else ("failed", "delivered")
+    states: tuple[State, ...] = ("failed",) if form.one("failed") else ("failed", "delivered")
     asked = ByFilter(wanted(given), form.one("receiver"), states, given)
     only_count = form.one("do") != "redeliver"
     found = redeliver_by_filter(site.desk, asked, actor(site, request), dry_run=only_count)
     of = f"{found.redelivered:,} of the {counted(found.matched, 'alert')} that the filter wants"
-    said = f"{of} would go to {found.receiver} again." if only_count else f"{of} go to {found.receiver} again."
+    said = (
+        f"{of} would go to {found.receiver} again." if only_count else f"{of} go to {found.receiver} again."
+    )
     return site.done(request, form.one("next"), said)
 
 
 def resume(site: Site, request: Request, form: Form) -> Response:
     """Attempt deliveries to a receiver again."""
     done = resume_receiver(site.desk, request.path_params["name"], actor(site, request))
-    return site.done(request, form.one("next"), f"{done.receiver.receiver} was {done.before}; it is tried again now.")
+    return site.done(
+        request, form.one("next"), f"{done.receiver.receiver} was {done.before}; it is tried again now."
+    )
 
 
 def test(site: Site, request: Request, form: Form) -> Response:

@@ -96,7 +96,9 @@ def alerts_as_csv(site: Site, request: Request) -> Response:
 def alerts_as_lines(site: Site, request: Request) -> Response:
     """What is filtered as receivers get it, a line of JSON each, in the order raised."""
     of = wanted(filters_of(request.query_params))
-    lines = ("".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in some) for some in _all(site.desk, of))
+    lines = (
+        "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in some) for some in _all(site.desk, of)
+    )
     return _attachment(lines, "application/jsonl; charset=utf-8", "alerts.jsonl")
 
 

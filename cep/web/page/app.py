@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -38,8 +38,21 @@ from cep.web.page.rendering import environment
 from cep.web.page.sessions import COOKIE, LASTS, session_of
 from cep.web.page.site import Events, Site
 from cep.web.page.static_files import StaticFiles
-from cep.web.page.tables import batches, dead_letter, dead_letters, feeds, packs, receivers, rule, rules, silences
+from cep.web.page.tables import (
+    batches,
+    dead_letter,
+    dead_letters,
+    feeds,
+    packs,
+    receivers,
+    rule,
+    rules,
+    silences,
+)
 from cep.web.page.tally import Tally
+
+if TYPE_CHECKING:
+    from starlette.types import ExceptionHandler
 
 Asks = Literal["nothing", "read", "operate"]
 View = Callable[[Site, Request], Response]
@@ -79,7 +92,7 @@ _STATUS = {MissingError: 404, UnfitError: 409, NotYetError: 503}
 class PageSettings:
     """`key` signs cookies, which go over TLS alone if `secure`; `events` gives those of an alert."""
 
-    key: bytes
+    key: str
     secure: bool = False
     events: Events | None = None
     pace: Pace | None = None
@@ -118,7 +131,7 @@ def page(desk: JobDesk, access: Access, settings: PageSettings) -> Starlette:
                 https_only=settings.secure,
             ),
         ],
-        exception_handlers={HTTPException: _not_found(site)},
+        exception_handlers={HTTPException: cast("ExceptionHandler", _not_found(site))},
     )
     app.state.live = live
     return app
@@ -144,7 +157,9 @@ def _acting(site: Site, act: Act, asks: Asks) -> Callable[..., object]:
         except DeskError as error:
             return _problem(site, request, error, 413)
         if not site.sessions(request).sent(form.one("csrf")):
-            said = Refusal(403, "CEP0961", "this form is not one of your session", "load the page, then send it")
+            said = Refusal(
+                403, "CEP0961", "this form is not one of your session", "load the page, then send it"
+            )
             return _refusal(site, request, said)
         return await run_in_threadpool(_acted, site, request, act, form)
 
@@ -156,7 +171,9 @@ def _acted(site: Site, request: Request, act: Act, form: Form) -> Response:
         try:
             return act(site, request, form)
         except DeskError as error:  # said where the form was
-            return site.done(request, form.one("next"), f"{_sentence(error.message)} {_sentence(error.help)}", well=False)
+            return site.done(
+                request, form.one("next"), f"{_sentence(error.message)} {_sentence(error.help)}", well=False
+            )
 
     return _answered(site, request, run)
 
@@ -176,7 +193,9 @@ def _streaming(site: Site, live: Live) -> Callable[..., object]:
             said = "as many streams are open as this port holds\n"
             return Response(said, 503, {"retry-after": "30"}, "text/plain")
         headers = {"x-accel-buffering": "no"}
-        return StreamingResponse(live.stream(matches, number), media_type="text/event-stream", headers=headers)
+        return StreamingResponse(
+            live.stream(matches, number), media_type="text/event-stream", headers=headers
+        )
 
     return endpoint
 

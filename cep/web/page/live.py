@@ -1,4 +1,4 @@
-"""New alerts, sent to browsers as they come: server-sent events, whose id is the alert's number in the outbox.
+"""New alerts, sent to browsers as they come: server-sent events, whose id is the number of the alert.
 
 One task asks the outbox for all that look on, and asks nothing while nobody does. Each of them has a queue
 of its own, of `QUEUE` rows: whoever takes them more slowly than they come is told how many were missed, and

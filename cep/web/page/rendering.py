@@ -37,7 +37,16 @@ def environment(address: Any) -> Environment:
         lstrip_blocks=True,
     )
     made.globals["static"] = address
-    made.filters |= {"moment": moment, "ago": ago, "count": count, "cut": cut, "pairs": pairs, "plain": plain, "silencing": silencing, "seconds": seconds}
+    made.filters |= {
+        "moment": moment,
+        "ago": ago,
+        "count": count,
+        "cut": cut,
+        "pairs": pairs,
+        "plain": plain,
+        "silencing": silencing,
+        "seconds": seconds,
+    }
     return made
 
 

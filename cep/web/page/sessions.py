@@ -9,7 +9,7 @@ from __future__ import annotations
 import hmac
 import secrets
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from starlette.requests import Request
 
@@ -83,7 +83,7 @@ class Session:
 
 def session_of(access: Access, request: Request) -> Session:
     """The session of a request."""
-    data = cast(dict[str, Any], request.session)
+    data = request.session
     name, mark = str(data.get("name", "")), str(data.get("mark", ""))
     known = access.tokens.mark(name) if name else ""
     signed_in = bool(known) and hmac.compare_digest(known.encode(), mark.encode())

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 _STARTING = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>The job is starting</title></head>
-<body><main><h1>The job is starting</h1><p>This page loads itself again in two seconds.</p></main></body></html>
+<body><main><h1>The job is starting</h1>
+<p>This page loads itself again in two seconds.</p></main></body></html>
 """
 
 

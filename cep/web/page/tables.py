@@ -29,7 +29,7 @@ _SORTS = {
     "alerts": lambda one: -one.alerts_day,
     "runs": lambda one: -one.runs,
     "precision": lambda one: 2 if one.precision is None else one.precision,
-    "name": lambda one: 0,
+    "name": lambda one: (one.pack, one.rule),
 }
 
 
@@ -38,7 +38,11 @@ def rules(site: Site, request: Request) -> Response:
     by = request.query_params.get("by", "alerts")
     found = sorted(rules_now(site.desk), key=lambda one: (one.pack, one.rule))
     return site.answer(
-        request, "rules.html", rows=sorted(found, key=_SORTS.get(by, _SORTS["alerts"])), by=by, sorts=list(_SORTS)
+        request,
+        "rules.html",
+        rows=sorted(found, key=_SORTS.get(by, _SORTS["alerts"])),
+        by=by,
+        sorts=list(_SORTS),
     )
 
 

@@ -116,4 +116,4 @@ def _before(connection: Connection, moment: int) -> int:
             after = middle
         else:
             first = there + 1
-    return first - 1
+    return int(first) - 1

@@ -17,7 +17,7 @@ _MOST_STEPS = 5
 
 @dataclass(frozen=True, slots=True)
 class AlertEvent:
-    """An event that an alert names: `time` in ns of event time and `fields`, None where they are not known."""
+    """An event that an alert names: `time`, in ns, and `fields` are None where they are not known."""
 
     step: str
     id: str
@@ -40,7 +40,9 @@ def drawn(events: Sequence[AlertEvent]) -> Markup | None:
             x = round(_LEFT + (time - first) * scale, 1)
             y = _LANE * steps.index(one.step) + _LANE // 2
             said = f"{one.step} {one.id}" if one.fields is None else f"{one.step} {one.id}: {_told(one)}"
-            parts.append(Markup('<circle cx="{}" cy="{}" r="6"><title>{}</title></circle>').format(x, y, said))
+            parts.append(
+                Markup('<circle cx="{}" cy="{}" r="6"><title>{}</title></circle>').format(x, y, said)
+            )
     seconds = (last - first) / 1e9
     parts.append(
         Markup('<text x="{}" y="{}">0 s</text><text x="{}" y="{}" text-anchor="end">{} s</text>').format(
