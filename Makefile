@@ -70,9 +70,8 @@ types: $(STAMP) ## mypy --strict
 	@$(BIN)/mypy
 
 demo: $(STAMP) java ## 200,000 payments with a deploy half way; articles and a watchlist; trades out of order, beside pandas
-	@PYTHONPATH=examples $(BIN)/python -m fraud.demo
-	@PYTHONPATH=examples $(BIN)/python -m media.demo
-	@PYTHONPATH=examples $(BIN)/python -m trading.demo
+	@trap : INT; export PYTHONPATH=examples; \
+	  $(BIN)/python -m fraud.demo && $(BIN)/python -m media.demo && $(BIN)/python -m trading.demo
 
 trial: $(STAMP) ## the demo's pack on payments of your own: make trial DATA=payments.csv.gz
 	@test -n "$(DATA)" || { echo "name a file of labelled payments: make trial DATA=payments.csv.gz" >&2; exit 2; }

@@ -54,7 +54,8 @@ for _name in (__name__, "uvicorn"):  # or else Python prints on stderr what nobo
 class Limits:
     """`connections` at once, beside them `streams` that are held.
 
-    `head`: bytes of a request's line and headers. Seconds: `request` for a whole request and for taking its answer, `idle` between two requests.
+    `head`: bytes of a request's line and headers. Seconds: `request` for a whole request and for taking its
+    answer, `idle` between two requests.
     """
 
     connections: int = _MOST
