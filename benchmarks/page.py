@@ -72,8 +72,8 @@ listen = "127.0.0.1:0"
 """
 PAGES = (
     "/", "/alerts", "/alerts?rule=velocity", "/alerts?severity=critical", "/alerts?key=card_id%3Dc17",
-    "/alerts/{id}", "/episodes", "/rules", "/rules/fraud/velocity", "/silences", "/receivers", "/feeds", "/packs",
-    "/deadletters", "/batches",
+    "/alerts/{id}", "/episodes", "/rules", "/rules/fraud/velocity", "/silences", "/receivers", "/feeds",
+    "/packs", "/deadletters", "/batches",
 )  # fmt: skip
 
 
@@ -156,11 +156,10 @@ def filled(folder: Path, count: int) -> tuple[Job, Outbox]:
     stored_packs.store(state.packs, of)
     filling = Outbox.open(job.outbox_url({}), durable=False, clock=lambda: now[0])
     there = filling.alerts(limit=1, newest_first=True)
-    begin, batch = time.time_ns() - DAY, 0
-    for first in range(there[0].number if there else 0, count, step):
+    begin, starts = time.time_ns() - DAY, range(there[0].number if there else 0, count, step)
+    for batch, first in enumerate(starts):
         now[0] = begin + DAY * first // count
         record(filling, job, batch, [raised(n, now[0], of) for n in range(first, first + step)], now[0])
-        batch += 1
     filling.finish()
     filling.close()
     return job, Outbox.open(job.outbox_url({}))
@@ -265,7 +264,8 @@ def in_browser(place: Place, seconds: float) -> None:
         tab.goto(f"{place.address}/alerts")
         tab.evaluate(
             """() => { window.seen = []; new MutationObserver(changes => { for (const one of changes)
-            for (const row of one.addedNodes) if (row.dataset) window.seen.push([row.dataset.id, Date.now()]); })
+            for (const row of one.addedNodes) if (row.dataset)
+            window.seen.push([row.dataset.id, Date.now()]); })
             .observe(document.getElementById("incoming"), {childList: true}); }"""
         )
         tab.wait_for_timeout(seconds * 1e3)
@@ -305,8 +305,8 @@ async def streams(place: Place, count: int, seconds: float) -> None:
     late = [seen - at[number] / 1e9 for number, seen in numbers]
     print(f"| to {count} streams | {len(late):,} | {told(late)} |")
     print(
-        f"\n{count} streams: {held / count / 1024:,.0f} KiB each with both ends, {100 * spent / seconds:.0f} % of a "
-        f"core with both ends, {len(late) / seconds:,.0f} rows a second"
+        f"\n{count} streams, both ends of them: {held / count / 1024:,.0f} KiB each, "
+        f"{100 * spent / seconds:.0f} % of a core for {len(late) / seconds:,.0f} rows a second"
     )
 
 

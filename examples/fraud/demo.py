@@ -1,8 +1,8 @@
 """The fraud desk's job from end to end: `make demo`.
 
 Generates 200,000 payments with labelled fraud, starts `cep run` on them and a receiver that verifies
-what it gets, deploys a changed pack half way, leaves the job's page to whoever sits at a terminal, drains the job, and
-prints what every rule caught.
+what it gets, deploys a changed pack half way, leaves the job's page to whoever sits at a terminal, drains
+the job, and prints what every rule caught.
 Exits with 1 if anything is missing: an event, an alert, a delivery, a dead letter.
 """
 

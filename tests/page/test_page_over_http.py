@@ -1,4 +1,4 @@
-"""The page as clients without a browser meet it: who may what, the stream's events, headers, files of others."""
+"""The page as clients without a browser meet it: who may what, its stream, headers, files of others."""
 
 from __future__ import annotations
 
@@ -44,8 +44,10 @@ def signed_in(place: ServedDesk, who: str) -> tuple[httpx.Client, str]:
 
 def test_every_address_asks_for_what_it_should(place: ServedDesk, work: dict[str, StoredAlert]) -> None:
     """On this machine everybody reads; only a token that may operate, with the session's text, acts."""
-    named = {"id": work["failed"].alert["id"], "pack": "fraud", "rule": "velocity", "number": "1", "does": "reopen",
-             "name": "desk"}  # fmt: skip
+    named = {
+        "id": work["failed"].alert["id"], "pack": "fraud", "rule": "velocity", "number": "1", "name": "desk",
+        "does": "reopen",
+    }  # fmt: skip
     anna, anna_csrf = signed_in(place, "ANNA")
     rita, rita_csrf = signed_in(place, "RITA")
     nobody = client(place)

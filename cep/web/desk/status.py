@@ -50,8 +50,11 @@ class JobStatus:
     to_do: tuple[str, ...]
 
 
-def status_now(desk: JobDesk) -> JobStatus:
-    """The state of the job. Raises OutboxError."""
+def status_now(desk: JobDesk, alerts: Mapping[str, Mapping[str, int]] | None = None) -> JobStatus:
+    """The state of the job. Raises OutboxError.
+
+    `alerts` has what it tells of alerts by severity, where they are counted already.
+    """
     now = desk.clock()
     told: Mapping[str, object] = {} if desk.live is None else desk.live.health().told
     last = None if desk.driver is None else desk.driver.last
@@ -59,10 +62,11 @@ def status_now(desk: JobDesk) -> JobStatus:
         record = read_batch(connection, None)
         episodes = states_counted(connection)
         dead = sum(dead_letters.counts(connection).values())
-        alerts = {
-            "15 minutes": _alerts(connection, now - QUARTER),
-            "24 hours": _alerts(connection, now - DAY),
-        }
+        if alerts is None:
+            alerts = {
+                "15 minutes": _alerts(connection, now - QUARTER),
+                "24 hours": _alerts(connection, now - DAY),
+            }
         newest = read_batches(connection, None, 1)
     receivers = receivers_now(desk)
     packs = record.result.get("revisions") if record else None

@@ -21,22 +21,24 @@ from cep.web.desk.status import JobStatus, status_now
 from cep.web.page.forms import query_of
 from cep.web.page.rendering import count, seconds
 from cep.web.page.site import Site
-from cep.web.page.tally import DAY, Counted
+from cep.web.page.tally import DAY, STEPS, Counted
 
 KEYS_OF = 10_000
 """Alerts among which keys are counted."""
 _SHOWN = 8
 _QUARTER = 15
-_STEPS = 2
-"""Steps of the tally that one request makes."""
 
 
 def now(site: Site, request: Request) -> Response:
     """The page."""
     desk = site.desk
-    status = status_now(desk)
-    counted = site.tally.counted(_STEPS)
-    clock = desk.clock()
+    counted, clock = site.tally.counted(STEPS), desk.clock()
+    severities = list(_severities(counted, clock))
+    by_window = {
+        said: {str(one["name"]): one[column] for one in severities}
+        for said, column in (("15 minutes", "quarter"), ("24 hours", "day"))
+    }
+    status = status_now(desk, by_window)
     return site.answer(
         request,
         "now.html",
@@ -44,7 +46,7 @@ def now(site: Site, request: Request) -> Response:
         must=[{"said": said, "address": _where(said)} for said in status.to_do],
         well=_well(status),
         tiles=list(_tiles(status)),
-        severities=list(_severities(counted, clock)),
+        severities=severities,
         counted=counted.whole,
         held=_held(desk),
         series=counted.series(60, clock),
@@ -53,7 +55,7 @@ def now(site: Site, request: Request) -> Response:
             for one in feeds_now(desk)
         ],
         firing=_firing(counted, clock),
-        silent=_silent(desk),
+        silent=_silent(desk, counted, clock),
         keys_of=KEYS_OF,
         busiest=_busiest(desk),
         rows=alerts_page(desk, wanted({}), Page(10)).alerts,
@@ -86,7 +88,7 @@ def _tiles(status: JobStatus) -> Iterator[Mapping[str, str]]:
         yield tile(f"pack {pack}, revision", revision[:12])
 
 
-def _severities(counted: Counted, clock: int) -> Iterator[Mapping[str, object]]:
+def _severities(counted: Counted, clock: int) -> Iterator[Mapping[str, Any]]:
     found = {"quarter": counted.over(_QUARTER, clock), "day": counted.over(DAY, clock)}
     for name in SEVERITIES:
         sums = {
@@ -105,16 +107,13 @@ def _held(desk: JobDesk) -> list[Mapping[str, object]]:
 
 
 def _firing(counted: Counted, clock: int) -> list[Mapping[str, object]]:
-    by_rule: dict[tuple[str, str], int] = {}
-    for of, number in counted.over(DAY, clock).items():
-        by_rule[of.pack, of.rule] = by_rule.get((of.pack, of.rule), 0) + number
-    most = sorted(by_rule.items(), key=lambda one: (-one[1], one[0]))[:_SHOWN]
+    most = sorted(counted.by_rule(clock).items(), key=lambda one: (-one[1], one[0]))[:_SHOWN]
     return [{"pack": pack, "rule": rule, "count": number} for (pack, rule), number in most]
 
 
-def _silent(desk: JobDesk) -> list[Mapping[str, object]]:
+def _silent(desk: JobDesk, counted: Counted, clock: int) -> list[Mapping[str, object]]:
     """Rules without an alert in a day: those that never had one first, then by their last."""
-    silent = [one for one in rules_now(desk) if not one.alerts_day]
+    silent = [one for one in rules_now(desk, counted.by_rule(clock)) if not one.alerts_day]
     silent.sort(key=lambda one: (one.last_alert or "", one.pack, one.rule))
     return [{"pack": one.pack, "rule": one.rule, "last": one.last_alert} for one in silent[:_SHOWN]]
 

@@ -23,7 +23,7 @@ from cep.web.desk.silences import silences_now
 from cep.web.page.forms import query_of
 from cep.web.page.rule_text import rule_of, text_of
 from cep.web.page.site import Site
-from rules.instants import parse_instant
+from cep.web.page.tally import STEPS
 
 _SORTS = {
     "alerts": lambda one: -one.alerts_day,
@@ -36,7 +36,8 @@ _SORTS = {
 def rules(site: Site, request: Request) -> Response:
     """The rules that run, those that fire most first."""
     by = request.query_params.get("by", "alerts")
-    found = sorted(rules_now(site.desk), key=lambda one: (one.pack, one.rule))
+    day = site.tally.counted(STEPS).by_rule(site.desk.clock())
+    found = sorted(rules_now(site.desk, day), key=lambda one: (one.pack, one.rule))
     return site.answer(
         request,
         "rules.html",
@@ -50,7 +51,8 @@ def rule(site: Site, request: Request) -> Response:
     """One rule: its text, what changed since another revision, verdicts, its last alerts."""
     pack_name, name = request.path_params["pack"], request.path_params["rule"]
     revision = request.query_params.get("revision") or None
-    found = one_rule(site.desk, pack_name, name, revision)
+    counted, clock = site.tally.counted(STEPS), site.desk.clock()
+    found = one_rule(site.desk, pack_name, name, revision, counted.by_rule(clock))
     pack = pack_at(site.desk, pack_name, revision)
     there = rule_of(pack, name)
     assert there is not None
@@ -71,7 +73,7 @@ def rule(site: Site, request: Request) -> Response:
         against=other,
         difference=_difference(before.span.text, there.span.text) if before else None,
         revisions=[one for one in raised_by if one != found.revision],
-        series=[(parse_instant(one.begins), one.alerts) for one in found.series],
+        series=counted.hours(pack_name, name, clock),
         verdicts=verdicts[0] if verdicts else None,
         rows=latest.alerts,
         more=f"/alerts{query_of({'pack': pack_name, 'rule': name})}",

@@ -20,6 +20,8 @@ from alerts.outbox.schema import alerts, rules
 MINUTE = 60 * 10**9
 DAY = 24 * 60
 """Minutes."""
+STEPS = 2
+"""Steps towards the newest alert that one request makes."""
 STEP = 20_000
 """Alerts that are counted in one go."""
 
@@ -49,6 +51,23 @@ class Counted:
                 for number, count in by_rule.items():
                     found[self.names[number]] += count
         return found
+
+    def by_rule(self, now: int) -> dict[tuple[str, str], int]:
+        """The alerts of the last day by pack and rule."""
+        found: dict[tuple[str, str], int] = {}
+        for of, count in self.over(DAY, now).items():
+            found[of.pack, of.rule] = found.get((of.pack, of.rule), 0) + count
+        return found
+
+    def hours(self, pack: str, rule: str, now: int) -> list[tuple[int, int]]:
+        """The last 24 hours of the clock in ns, each with the alerts of a rule; the last is not over."""
+        mine = {number for number, of in self.names.items() if (of.pack, of.rule) == (pack, rule)}
+        last = now // MINUTE // 60
+        sums = dict.fromkeys(range(last - 23, last + 1), 0)
+        for minute, by_number in self.minutes.items():
+            if minute // 60 in sums:
+                sums[minute // 60] += sum(by_number.get(number, 0) for number in mine)
+        return [(hour * 60 * MINUTE, count) for hour, count in sums.items()]
 
     def series(self, minutes: int, now: int) -> list[tuple[int, int]]:
         """The minutes in ns, each with its alerts; the last is not over."""
