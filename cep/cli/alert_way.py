@@ -4,55 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from alerts.notation import duration, timestamp
 from alerts.receivers.console import text_line
 from alerts.shown import shown
 
-if TYPE_CHECKING:
-    from alerts.outbox import Delivery, Outbox
-
-
-def way(outbox: Outbox, number: int, id_: str, now: int) -> dict[str, Any]:
-    """The alert of a number and id, its episode and its deliveries as they are at `now`, wall clock in ns."""
-    from alerts.outbox.episodes import episode_of, ids_of
-
-    stored = outbox.alert(id_)
-    assert stored is not None
-    with outbox.reading() as connection:
-        episode = episode_of(connection, number)
-        episode_id = None if episode is None else ids_of(connection, [episode])[episode.first]
-    return {
-        "alert": stored.alert,
-        "recorded_at": timestamp(stored.recorded_at),
-        "batch": stored.batch,
-        "episode": episode_id,
-        "episode_state": None if episode is None else episode.standing.state,
-        "deliveries": [_delivery(one, now) for one in outbox.deliveries(id_)],
-    }
-
-
-def _delivery(one: Delivery, now: int) -> dict[str, Any]:
-    held = one.held if one.due_at is not None and one.due_at > now else None
-    trace = [line.split(" ", 1) for line in one.trace.splitlines()]
-    wait = None if one.due_at is None or one.due_at <= now else (one.due_at - now) // 10**9 * 10**9
-    return {
-        "receiver": one.receiver,
-        "route": one.way or "the receiver's own rules and severity",
-        "state": "held" if held else one.state,
-        "held": held,
-        "attempts": one.attempts,
-        "due_at": None if one.due_at is None else timestamp(one.due_at),
-        "in": None if wait is None else duration(wait),
-        "settled_at": None if one.settled_at is None else timestamp(one.settled_at),
-        "outcome": one.outcome,
-        "trace": [{"at": timestamp(int(at)), "said": said} for at, said in trace],
-    }
-
 
 def lines(told: Mapping[str, Any]) -> Iterator[str]:
-    """The same as lines for people."""
+    """One alert, as the API tells it, as lines for people."""
     alert = told["alert"]
     yield shown(f"alert {alert['id']}")
     yield text_line(alert)
@@ -89,7 +48,7 @@ def _to(one: Mapping[str, Any]) -> Iterator[str]:
         case "failed":
             yield f"  given up at {one['settled_at']}, {attempts}; the last: {one['outcome']}"
         case _ if one["attempts"]:
-            when = f"next in {one['in']}" if one["in"] else "next at once"
+            when = f"next in {one['waits']}" if one["waits"] else "next at once"
             yield f"  pending, {attempts}, {when}; the last: {one['outcome']}"
         case _:
             yield "  pending, not attempted yet"

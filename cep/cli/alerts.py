@@ -1,19 +1,20 @@
-"""`cep alerts`: the alerts of a job's outbox, while the job runs or is stopped."""
+"""`cep alerts`: the alerts of a job, from its outbox or from its port."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cep.cli.arguments import add_format, add_job, instant
+from cep.cli.arguments import add_format, add_job, add_who, instant
 from cep.cli.failure import OK, UsageError
+from cep.cli.job_api import add_target
 
 if TYPE_CHECKING:
     from alerts.outbox import Outbox
     from cep.cli.arguments import Subparsers
+    from cep.cli.job_api import Api
 
 _ID = "its id, or six digits or more from its beginning"
 
@@ -23,16 +24,13 @@ def register(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "alerts",
         help="a job's alerts: list, show, explain, redeliver, export",
-        description="The alerts of a job's outbox; the job may run or not.",
+        description="The alerts of a job: of its outbox, whether it runs or not, or at its URL.",
     )
     parser.set_defaults(usual="cep alerts list --job job.toml")
     verbs = parser.add_subparsers(metavar="VERB", dest="action", required=True)
     said = "alerts, the newest first"
     listed = verbs.add_parser("list", help=said, description=f"{said.capitalize()}.")
-    for name in ("pack", "rule", "severity"):
-        listed.add_argument(f"--{name}", metavar="NAME", help=f"those of this {name}")
-    listed.add_argument("--since", type=instant, metavar="TIME", help="those of this event time and later")
-    listed.add_argument("--until", type=instant, metavar="TIME", help="those before this event time")
+    _add_filters(listed)
     listed.add_argument("--limit", type=int, default=50, metavar="N", help="so many at most (default: 50)")
     show = verbs.add_parser(
         "show", help="an alert as receivers get it", description="An alert as receivers get it."
@@ -43,8 +41,17 @@ def register(subparsers: Subparsers) -> None:
     redeliver = verbs.add_parser("redeliver", help=said, description=f"{said.capitalize()}.")
     for one in (show, explain):
         one.add_argument("id", metavar="ID", help=_ID)
-    redeliver.add_argument("ids", nargs="+", metavar="ID", help=_ID)
+    redeliver.add_argument("ids", nargs="*", metavar="ID", help=f"{_ID}; without any a filter says which")
     redeliver.add_argument("--receiver", metavar="NAME", help="to this receiver alone")
+    _add_filters(redeliver)
+    redeliver.add_argument(
+        "--state",
+        action="append",
+        choices=("pending", "delivered", "failed"),
+        help="with a filter: those whose delivery is in this state (default: failed); may be repeated",
+    )
+    redeliver.add_argument("--dry-run", action="store_true", help="with a filter: count, and change nothing")
+    add_who(redeliver)
     said = "verdicts as labels of alerts"
     export = verbs.add_parser(
         "export", help=said, description=f"{said.capitalize()}, those of closed episodes."
@@ -52,55 +59,69 @@ def register(subparsers: Subparsers) -> None:
     export.add_argument(
         "--labels", type=Path, required=True, metavar="FILE", help="the file, .csv or .parquet, made anew"
     )
-    for one in verbs.choices.values():
-        add_job(one)
+    for name, one in verbs.choices.items():
+        if name == "export":
+            add_job(one)
+        else:
+            add_target(one)
         add_format(one)
+
+
+def _add_filters(parser: argparse.ArgumentParser) -> None:
+    for name in ("pack", "rule", "severity"):
+        parser.add_argument(f"--{name}", metavar="NAME", help=f"those of this {name}")
+    parser.add_argument("--key", metavar="KEY", help="those of this key: card_id=c1, or JSON")
+    parser.add_argument("--since", type=instant, metavar="TIME", help="those of this event time and later")
+    parser.add_argument("--until", type=instant, metavar="TIME", help="those before this event time")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Do what the verb's own verb says; returns the exit code."""
-    from cep.cli.job_outbox import job_of, outbox_of
+    from cep.cli.job_api import api_of
 
-    actions = {"list": _list, "show": _show, "explain": _explain, "redeliver": _redeliver, "export": _export}
-    with outbox_of(job_of(arguments.job)) as outbox:
-        return actions[arguments.action](arguments, outbox)
+    if arguments.action == "export":
+        from cep.cli.job_outbox import job_of, outbox_of
+
+        with outbox_of(job_of(arguments.job)) as outbox:
+            return _export(arguments, outbox)
+    actions = {"list": _list, "show": _show, "explain": _explain, "redeliver": _redeliver}
+    with api_of(arguments) as api:
+        return actions[arguments.action](arguments, api)
 
 
-def _list(arguments: argparse.Namespace, outbox: Outbox) -> int:
-    from alerts.outbox import Wanted
+def _list(arguments: argparse.Namespace, api: Api) -> int:
     from alerts.receivers.console import text_line
     from cep.cli.episode_text import SHORT
+    from cep.cli.job_api import entries
 
-    wanted = Wanted(
-        rule=arguments.rule, severity=arguments.severity, since=arguments.since, until=arguments.until,
-        pack=arguments.pack,
-    )  # fmt: skip
-    for one in outbox.alerts(wanted, limit=max(arguments.limit, 0), newest_first=True):
+    for one in entries(api, "alerts", _filters(arguments), arguments.limit):
         if arguments.format == "json":
-            print(json.dumps(one.alert, ensure_ascii=False, separators=(",", ":")))
+            print(json.dumps(one["alert"], ensure_ascii=False, separators=(",", ":")))
         else:
-            print(f"{str(one.alert['id'])[:SHORT]} {text_line(one.alert)}")
+            print(f"{one['alert']['id'][:SHORT]} {text_line(one['alert'])}")
     return OK
 
 
-def _show(arguments: argparse.Namespace, outbox: Outbox) -> int:
-    from cep.cli.job_outbox import number_of
+def _filters(arguments: argparse.Namespace) -> dict[str, str | None]:
+    from alerts.notation import timestamp
 
-    with outbox.reading() as connection:
-        _, id_ = number_of(connection, arguments.id)
-    found = outbox.alert(id_)
-    assert found is not None
-    print(json.dumps(found.alert, ensure_ascii=False, indent=2 if arguments.format == "text" else None))
+    times = {
+        name: None if (at := getattr(arguments, name)) is None else timestamp(at)
+        for name in ("since", "until")
+    }
+    return {name: getattr(arguments, name) for name in ("pack", "rule", "severity", "key")} | times
+
+
+def _show(arguments: argparse.Namespace, api: Api) -> int:
+    found = api.ask("alert", {"id": arguments.id})["alert"]
+    print(json.dumps(found, ensure_ascii=False, indent=2 if arguments.format == "text" else None))
     return OK
 
 
-def _explain(arguments: argparse.Namespace, outbox: Outbox) -> int:
-    from cep.cli.alert_way import lines, way
-    from cep.cli.job_outbox import number_of
+def _explain(arguments: argparse.Namespace, api: Api) -> int:
+    from cep.cli.alert_way import lines
 
-    with outbox.reading() as connection:
-        number, id_ = number_of(connection, arguments.id)
-    told = way(outbox, number, id_, time.time_ns())
+    told = api.ask("alert", {"id": arguments.id})
     if arguments.format == "json":
         print(json.dumps(told, ensure_ascii=False))
     else:
@@ -108,28 +129,38 @@ def _explain(arguments: argparse.Namespace, outbox: Outbox) -> int:
     return OK
 
 
-def _redeliver(arguments: argparse.Namespace, outbox: Outbox) -> int:
-    """Make deliveries pending again: those of all alerts named, or none."""
-    from alerts.outbox.deliveries import redeliver_alert
-    from cep.cli.job_outbox import number_of
-
-    done = []
-    with outbox.writing() as connection:
-        for given in dict.fromkeys(arguments.ids):
-            number, id_ = number_of(connection, given)
-            receivers = redeliver_alert(connection, number, arguments.receiver, time.time_ns())
-            if not receivers:
-                to = f"to {arguments.receiver}" if arguments.receiver else "to anybody"
-                help_ = (
-                    "`cep alerts explain` says where it went; a new receiver gets what is raised from then on"
-                )
-                raise UsageError(f"alert {given} was never to go {to}", help_)
-            done.append({"alert": id_, "receivers": receivers})
+def _redeliver(arguments: argparse.Namespace, api: Api) -> int:
+    """Make deliveries pending again: of the alerts named, all or none; or those that a filter wants."""
+    if not arguments.ids:
+        return _redeliver_by_filter(arguments, api)
+    if arguments.dry_run or any(_filters(arguments).values()):
+        raise UsageError("either alerts are named, or a filter says which", "leave one of them out")
+    done = api.ask("redeliver_alerts", body={"alerts": arguments.ids, "receiver": arguments.receiver})
     if arguments.format == "json":
-        print(json.dumps({"redelivered": done}))
+        print(json.dumps(done))
     else:
-        for one in done:
+        for one in done["redelivered"]:
             print(f"{one['alert'][:12]} is pending for {', '.join(one['receivers'])}")
+    return OK
+
+
+def _redeliver_by_filter(arguments: argparse.Namespace, api: Api) -> int:
+    if arguments.receiver is None:
+        raise UsageError("without ids --receiver is needed", "name alerts, or the receiver and a filter")
+    body = {
+        "receiver": arguments.receiver,
+        "filter": {name: text for name, text in _filters(arguments).items() if text is not None},
+        "states": arguments.state or ["failed"],
+        "dry_run": arguments.dry_run,
+    }
+    done = api.ask("redeliver", body=body)
+    if arguments.format == "json":
+        print(json.dumps(done))
+        return OK
+    what = "would be pending" if done["dry_run"] else "are pending"
+    print(
+        f"alerts of the filter: {done['matched']:,}; for {done['receiver']} {what}: {done['redelivered']:,}"
+    )
     return OK
 
 

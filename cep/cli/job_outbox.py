@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 from cep.cli.failure import OutsideError, UsageError
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from alerts.outbox import Outbox
     from cep.config import Job
 
@@ -42,17 +40,3 @@ def outbox_of(job: Job) -> Iterator[Outbox]:
             outbox.close()
     except OutboxError as error:
         raise OutsideError(error.message, error.help, error.code) from error
-
-
-def number_of(connection: Connection, given: str) -> tuple[int, str]:
-    """The number and the id of the alert whose id begins so. Raises UsageError."""
-    from alerts.outbox.found import beginning_with
-
-    found = beginning_with(connection, given.lower())
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise UsageError(f"several alerts have ids that begin with {given}", "write more of its digits")
-    raise UsageError(
-        f"there is no alert {given}", "write an id, or six of its digits or more from its beginning"
-    )

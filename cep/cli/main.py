@@ -28,6 +28,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "deploy": ("cep.cli.deploy", "hand a pack to the running job"),
     "alerts": ("cep.cli.alerts", "a job's alerts: list, show, explain, redeliver, export"),
     "episodes": ("cep.cli.episodes", "what a desk works on: list, acknowledge, close with a verdict"),
+    "deadletters": ("cep.cli.deadletters", "what became no event: list, show"),
     "silences": ("cep.cli.silences", "what nobody wants to be told of for a while: add, list, expire"),
     "routes": ("cep.cli.routes", "the receivers that an alert goes to, and why"),
     "doctor": ("cep.cli.doctor", "what this machine lacks to run a job, and how to get it"),
@@ -130,7 +131,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End the command; where something is missing, with the way in which a verb is usually written."""
-        missing = message.startswith("the following arguments are required")
+        missing = message.startswith(("the following arguments are required", "one of the arguments"))
         self._end(message, str(self.get_default("usual") or "") if missing else "")
 
     def refuse(self, unknown: Sequence[str]) -> NoReturn:

@@ -7,17 +7,18 @@ import json
 import os
 import sys
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
 
+from cep.cli.arguments import add_who, user
 from cep.cli.failure import OK, OUTSIDE, OutsideError, UsageError
+from cep.cli.job_api import add_target
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from alerts.outbox import Outbox, Status
-    from alerts.standing import Standing
+    from alerts.outbox import Outbox
     from cep.cli.arguments import Subparsers
+    from cep.cli.job_api import Api
     from cep.config import Job, Receiver
 
 _HEADS = ("receiver", "kind", "state", "pending", "failed", "where", "gets")
@@ -41,7 +42,8 @@ def register(subparsers: Subparsers) -> None:
         one = verbs.add_parser(name, help=line, description=f"{line[0].upper()}{line[1:]}.")
         if name != "list":
             one.add_argument("name", metavar="NAME", help="the receiver's name in job.toml")
-        one.add_argument("--job", type=Path, required=True, metavar="JOB", help="the job's job.toml")
+            add_who(one)
+        add_target(one)
         one.add_argument(
             "--format",
             choices=("text", "json"),
@@ -52,88 +54,86 @@ def register(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """List, test or resume; returns the exit code. Raises UsageError, OutsideError and DiagnosticsError."""
-    from cep.config import load_job
+    from cep.cli.job_api import api_of
 
-    job = load_job(arguments.job, None).need()
+    if arguments.url is not None or arguments.does == "resume":
+        if arguments.url is None:
+            _named(_job(arguments), arguments.name)
+        with api_of(arguments) as api:
+            return _asked(arguments, api)
+    job = _job(arguments)
     if arguments.does == "list":
         return _list(job, arguments.format)
-    receiver = _named(job, arguments.name)
+    return _test(job, _named(job, arguments.name), arguments)
+
+
+def _asked(arguments: argparse.Namespace, api: Api) -> int:
+    """What the job that runs answers, or its outbox."""
+    if arguments.does == "list":
+        return _print(api.ask("receivers")["receivers"], arguments.format, "the job")
     if arguments.does == "test":
-        return _test(job, receiver, arguments.format)
-    return _resume(job, receiver, arguments.format)
+        return _tried(api.ask("test_receiver", {"name": arguments.name}, body={}), arguments.format)
+    done = api.ask("resume_receiver", {"name": arguments.name}, body={})
+    if arguments.format == "json":
+        print(json.dumps(done))
+        return OK
+    was = f"was {done['before']}" if done["before"] != "closed" else "was neither open nor paused"
+    print(f"{arguments.name} {was}; what waits is sent while the job runs: {done['pending']}")
+    return OK
+
+
+def _job(arguments: argparse.Namespace) -> Job:
+    from cep.config import load_job
+
+    if arguments.token_env is not None:
+        raise UsageError("--token-env goes with --url", "with --job the outbox itself is asked")
+    return load_job(arguments.job, None).need()
 
 
 def _named(job: Job, name: str) -> Receiver:
-    from rules.suggest import meant
-
-    found = {receiver.name: receiver for receiver in job.receivers}
-    if name not in found:
-        help_ = meant(name, found, "receivers") if found else "write [receivers.NAME] in it"
-        raise UsageError(f"{job.file.name} has no receiver `{name}`", help_)
-    return found[name]
-
-
-def _outbox(job: Job) -> Outbox:
-    """The job's outbox. Raises UsageError and OutboxError."""
-    from alerts.outbox import Outbox
-    from cep.config import SecretError
+    from cep.web.desk.errors import MissingError
+    from cep.web.desk.receivers import receiver_named
 
     try:
-        url = job.outbox_url(os.environ)
-    except SecretError as error:
-        raise UsageError(f"[outbox] url: {error}", error.help) from error
-    return Outbox.open(url, create=False)
+        return receiver_named(job, name)
+    except MissingError as error:
+        raise UsageError(error.message, error.help, error.code) from error
+
+
+@contextmanager
+def _outbox(job: Job) -> Iterator[Outbox | None]:
+    """The job's outbox; None for a job that never ran. Raises UsageError and OutsideError."""
+    from alerts.codes import CANNOT_OPEN
+    from cep.cli.job_outbox import outbox_of
+
+    with ExitStack() as stack:
+        try:
+            outbox = stack.enter_context(outbox_of(job))
+        except OutsideError as error:
+            if error.code != CANNOT_OPEN:
+                raise
+            outbox = None
+        yield outbox
 
 
 def _list(job: Job, form: str) -> int:
-    from alerts.codes import CANNOT_OPEN
-    from alerts.outbox import OutboxError
+    from dataclasses import asdict
 
-    status: Mapping[str, Status] | None = None
-    standings: Mapping[str, Standing] = {}
-    try:
-        outbox = _outbox(job)
-        try:
-            status, standings = outbox.status(), outbox.standings()
-        finally:
-            outbox.close()
-    except OutboxError as error:
-        if error.code != CANNOT_OPEN:  # a job that never ran has none
-            raise OutsideError(error.message, error.help, error.code) from error
-    rows = [_row(one, status, standings, time.time_ns()) for one in job.receivers]
+    from cep.web.desk.receivers import receivers_of
+
+    with _outbox(job) as outbox:
+        rows = [asdict(one) for one in receivers_of(job, outbox, time.time_ns())]
+    return _print(rows, form, job.file.name)
+
+
+def _print(rows: list[dict[str, Any]], form: str, whose: str) -> int:
     if form == "json":
         print(json.dumps(rows, ensure_ascii=False, indent=2))
     elif rows:
         _print_table(rows)
     else:
-        raise UsageError(f"{job.file.name} has no receivers", "write [receivers.NAME] in it")
+        raise UsageError(f"{whose} has no receivers", "write [receivers.NAME] in it")
     return OK
-
-
-def _row(
-    receiver: Receiver,
-    status: Mapping[str, Status] | None,
-    standings: Mapping[str, Standing],
-    now: int,
-) -> dict[str, object]:
-    from alerts.notation import timestamp
-    from alerts.standing import Standing
-
-    standing = standings.get(receiver.name, Standing())
-    mine = None if status is None else status.get(receiver.name)
-    since = standing.since_at or standing.failing_since_at
-    return {
-        "receiver": receiver.name,
-        "kind": receiver.target.kind,
-        "where": receiver.target.where,
-        "rules": None if receiver.rules is None else list(receiver.rules),
-        "severity": receiver.severity,
-        "state": standing.shown(now),
-        "reason": standing.reason,
-        "since": None if since is None else timestamp(since // 1_000_000_000 * 1_000_000_000),
-        "pending": None if status is None else mine.pending if mine else 0,
-        "failed": None if status is None else mine.failed if mine else 0,
-    }
 
 
 def _print_table(rows: list[dict[str, object]]) -> None:
@@ -150,40 +150,43 @@ def _print_table(rows: list[dict[str, object]]) -> None:
 
 def _cells(row: dict[str, object]) -> list[object]:
     rules = row["rules"]
-    named = ", ".join(rules) if isinstance(rules, list) else "all rules"
+    named = ", ".join(rules) if isinstance(rules, list | tuple) else "all rules"
     least = "" if row["severity"] == "info" else f", {row['severity']} and worse"
     counts = ["-" if row[name] is None else row[name] for name in ("pending", "failed")]
     return [row["receiver"], row["kind"], row["state"], *counts, row["where"], f"{named}{least}"]
 
 
-def _test(job: Job, receiver: Receiver, form: str) -> int:
-    from alerts.receivers.notification import trial
+def _test(job: Job, receiver: Receiver, arguments: argparse.Namespace) -> int:
+    """Try a receiver from here, also one of a job that never ran."""
     from cep.config import receiver_secrets
-    from cep.receivers_made import receiver_made
+    from cep.web.desk.acting import Actor
+    from cep.web.desk.receiver_acts import send_test
     from rules.diagnostics import DiagnosticsError, has_errors
 
     found = receiver_secrets(job, receiver, os.environ)
     if has_errors(found):
         raise DiagnosticsError(found)
-    made = receiver_made(receiver, os.environ, sys.stdout)
     now = time.time_ns()
-    alert = trial(receiver.name, now)
-    try:
-        outcome = made.send(alert.id, alert.to_json(), now)
-    finally:
-        made.close()
+    with _outbox(job) as outbox:
+        if outbox is not None:
+            with outbox.writing() as connection:
+                details = {"receiver": receiver.name}
+                Actor(arguments.by or user(), now).did(connection, "receiver test", details)
+    id_, outcome = send_test(receiver, os.environ, now, sys.stdout)
+    said = {"receiver": receiver.name, "id": id_, "outcome": outcome.result, "detail": outcome.detail}
+    return _tried(said, arguments.format)
+
+
+def _tried(said: Mapping[str, Any], form: str) -> int:
+    delivered = said["outcome"] == "delivered"
     if form == "json":
-        said = {
-            "receiver": receiver.name,
-            "id": alert.id,
-            "outcome": outcome.result,
-            "detail": outcome.detail,
-        }
         print(json.dumps(said, ensure_ascii=False))
-        return OK if outcome.result == "delivered" else OUTSIDE
-    if outcome.result != "delivered":
-        raise OutsideError(f"{receiver.name} did not take the test: {outcome.detail}", _HELP[outcome.result])
-    print(f"{receiver.name} took the test: {outcome.detail}")
+        return OK if delivered else OUTSIDE
+    if not delivered:
+        raise OutsideError(
+            f"{said['receiver']} did not take the test: {said['detail']}", _HELP[said["outcome"]]
+        )
+    print(f"{said['receiver']} took the test: {said['detail']}")
     return OK
 
 
@@ -192,26 +195,3 @@ _HELP = {
     "unreachable": "look whether it runs and can be reached from this machine",
     "gone": "it wants nothing any more: settle that with its owner",
 }
-
-
-def _resume(job: Job, receiver: Receiver, form: str) -> int:
-    from alerts.outbox import OutboxError
-
-    try:
-        outbox = _outbox(job)
-        try:
-            before = outbox.resume(receiver.name)
-            outbox.hasten(receiver.name, time.time_ns())
-            waiting = outbox.status().get(receiver.name)
-        finally:
-            outbox.close()
-    except OutboxError as error:
-        raise OutsideError(error.message, error.help, error.code) from error
-    pending, failed = (waiting.pending, waiting.failed) if waiting else (0, 0)
-    if form == "json":
-        said = {"receiver": receiver.name, "before": before.state, "pending": pending, "failed": failed}
-        print(json.dumps(said))
-        return OK
-    was = f"was {before.state}" if before.state != "closed" else "was neither open nor paused"
-    print(f"{receiver.name} {was}; what waits is sent while the job runs: {pending}")
-    return OK

@@ -90,7 +90,8 @@ def test_one_is_shown_with_its_alerts_by_any_of_them(folder: Path) -> None:
     assert by_first.splitlines()[0] == f"episode {SOME[0].id}"
     assert [line.split()[0] for line in by_first.splitlines()[3:]] == [SOME[0].id[:12], SOME[1].id[:12]]
     told = json.loads(episodes(folder, "show", SOME[0].id, "--format", "json").out)
-    assert [one["id"] for one in told["alerts_of"]] == [SOME[0].id, SOME[1].id]
+    assert told["episode"]["id"] == SOME[0].id
+    assert [one["id"] for one in told["alerts"]] == [SOME[0].id, SOME[1].id]
 
 
 def test_a_person_works_through_the_queue(folder: Path) -> None:

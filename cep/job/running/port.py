@@ -18,7 +18,7 @@ from cep.errors import PORT_TAKEN, ConfigurationError, OutsideError
 from cep.web.access.callers import Refusal
 from cep.web.access.guarding import shown_by
 from cep.web.access.policy import Access
-from cep.web.api.problems import MEDIA_TYPE, refused
+from cep.web.api.problems import MEDIA_TYPE, headers, refused
 from cep.web.desk.desk import JobDesk
 from cep.web.later import Later
 from cep.web.metrics import Metrics
@@ -100,7 +100,7 @@ def refusing(access: Access) -> Callable[[Request], Response | None]:
         found = access.may(shown_by(request), "read")
         if not isinstance(found, Refusal):
             return None
-        return JSONResponse(asdict(refused(found)), found.status, media_type=MEDIA_TYPE)
+        return JSONResponse(asdict(refused(found)), found.status, headers(found), MEDIA_TYPE)
 
     return refuse
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from importlib import metadata
 from typing import Any, Literal
 
@@ -24,6 +25,7 @@ _REFUSALS = {
 }
 
 
+@cache
 def description() -> dict[str, Any]:
     """The description, a JSON object."""
     paths: dict[str, dict[str, Any]] = {}

@@ -39,6 +39,14 @@ def refused(refusal: Refusal) -> Problem:
     return problem(refusal.status, refusal.code, refusal.message, refusal.help)
 
 
+def headers(refusal: Refusal) -> dict[str, str]:
+    """The headers that go with it."""
+    found = {"www-authenticate": 'Bearer realm="cep"'} if refusal.status == 401 else {}
+    if refusal.wait is not None:
+        found["retry-after"] = str(refusal.wait)
+    return found
+
+
 def of(error: Exception) -> Problem:
     """The problem of an error that an operation raised."""
     match error:

@@ -59,7 +59,7 @@ def _endpoint(one: Operation, access: Access, desk: Callable[[], JobDesk | None]
             return _refusal(caller)
         raw = await _body(request)
         if raw is None:
-            return _told(_TOO_LARGE, {"connection": "close"})
+            return _told(_TOO_LARGE)
         return await run_in_threadpool(_answered, one, request, raw, caller, desk)
 
     return endpoint
@@ -110,10 +110,7 @@ def _description(access: Access) -> Callable[..., object]:
 
 
 def _refusal(refusal: Refusal) -> Response:
-    more = {"www-authenticate": 'Bearer realm="cep"'} if refusal.status == 401 else {}
-    if refusal.wait is not None:
-        more["retry-after"] = str(refusal.wait)
-    return _told(problems.refused(refusal), more)
+    return _told(problems.refused(refusal), problems.headers(refusal))
 
 
 def _told(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:

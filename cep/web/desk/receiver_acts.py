@@ -6,13 +6,13 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
-from alerts.outbox.deliveries import hasten
+from alerts.outbox.deliveries import Status, hasten
 from alerts.outbox.standings import read_standings, write_standings
 from alerts.receivers.notification import trial
 from alerts.standing import Standing
 from cep.web.desk.acting import Actor
 from cep.web.desk.desk import JobDesk
-from cep.web.desk.receivers import ReceiverView, receiver_named, receivers_now
+from cep.web.desk.receivers import receiver_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,10 +33,12 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """A receiver that is attempted again, and how it stood `before`."""
+    """A receiver that is attempted again, how it stood `before`, and the deliveries that wait for it now."""
 
-    receiver: ReceiverView
+    receiver: str
     before: str
+    pending: int
+    failed: int
 
 
 def resume_receiver(desk: JobDesk, name: str, actor: Actor) -> Resumed:
@@ -48,7 +50,8 @@ def resume_receiver(desk: JobDesk, name: str, actor: Actor) -> Resumed:
         hasten(connection, name, actor.at)
         actor.did(connection, "receiver resume", {"receiver": name, "before": before.state})
     desk.wake()
-    return Resumed(next(one for one in receivers_now(desk) if one.receiver == name), before.state)
+    mine = desk.outbox.status().get(name, Status(0, 0, None))
+    return Resumed(name, before.state, mine.pending, mine.failed)
 
 
 def try_receiver(desk: JobDesk, name: str, actor: Actor, console: TextIO | None = None) -> Tried:

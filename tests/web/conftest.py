@@ -1,0 +1,25 @@
+"""What tests of the port need."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+
+from alerts.web_server import Certificate
+
+
+@pytest.fixture(scope="session")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
+    if shutil.which("openssl") is None:
+        pytest.skip("makes its certificate with openssl")
+    folder = tmp_path_factory.mktemp("certificates")
+    made = Certificate(folder / "cert.pem", folder / "key.pem")
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+         "-nodes", "-days", "2", "-keyout", made.key, "-out", made.chain, "-subj", "/CN=localhost",
+         "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return made
