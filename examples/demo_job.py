@@ -88,7 +88,7 @@ def prepare(example: Path, work: Path, streams: Sequence[str]) -> DemoRun:
     text = text.replace("work/", "").replace('"packs/"', f'"{example / "packs"}"')
     text = text.replace(":8091", f":{desk}").replace(":8090", f":{http}")
     secret = "whsec_" + base64.b64encode(secrets.token_bytes(24)).decode()
-    token = secrets.token_urlsafe(12)
+    token = secrets.token_urlsafe(18)
     place = DemoRun(work, desk, http, {**os.environ, "DESK_SECRET": secret, "DEMO_TOKEN": token})
     place.job.write_text(f"{text}{_TOKEN}", "utf-8")
     for stream in streams:
