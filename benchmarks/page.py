@@ -35,6 +35,7 @@ from alerts.alert import Alert
 from alerts.identity import alert_id
 from alerts.notation import timestamp
 from alerts.outbox import BatchRecord, Outbox
+from alerts.outbox.deliveries import Settled
 from alerts.outbox.episodes import assign_some
 from alerts.raised import Raised
 from alerts.web_server import Limits, WebServer
@@ -130,6 +131,9 @@ def record(outbox: Outbox, job: Job, batch: int, some: list[Raised], now: int) -
     """One batch, and its alerts in episodes."""
     result = Result({"fraud": pack_revision()}, now, {("payment", 0): now}, {}, now, 0, None, {}, {}, False)
     outbox.record(BatchRecord(batch, f"d{batch}", result.as_dict()), some, job.routes)
+    newest = outbox.alerts(limit=1, newest_first=True)[0].number
+    sent = range(newest - len(some) + 1, newest + 1)
+    outbox.settle([Settled("archive", one, "delivered", 1, "written", None, now) for one in sent])
     with outbox.writing() as connection:
         while assign_some(connection, lambda _pack, _rule: 3_600 * SECOND):
             pass

@@ -50,17 +50,20 @@ class JobStatus:
     to_do: tuple[str, ...]
 
 
-def status_now(desk: JobDesk, alerts: Mapping[str, Mapping[str, int]] | None = None) -> JobStatus:
+def status_now(
+    desk: JobDesk, alerts: Mapping[str, Mapping[str, int]] | None = None, most: int | None = None
+) -> JobStatus:
     """The state of the job. Raises OutboxError.
 
-    `alerts` has what it tells of alerts by severity, where they are counted already.
+    `alerts` has what it tells of alerts by severity, where they are counted already. With `most`, of more
+    episodes in a state no more than one more is counted.
     """
     now = desk.clock()
     told: Mapping[str, object] = {} if desk.live is None else desk.live.health().told
     last = None if desk.driver is None else desk.driver.last
     with desk.outbox.reading() as connection:
         record = read_batch(connection, None)
-        episodes = states_counted(connection)
+        episodes = states_counted(connection, most)
         dead = sum(dead_letters.counts(connection).values())
         if alerts is None:
             alerts = {

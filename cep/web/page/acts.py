@@ -80,9 +80,7 @@ def redeliver_filtered(site: Site, request: Request, form: Form) -> Response:
 def resume(site: Site, request: Request, form: Form) -> Response:
     """Attempt deliveries to a receiver again."""
     done = resume_receiver(site.desk, request.path_params["name"], actor(site, request))
-    return site.done(
-        request, form.one("next"), f"{done.receiver} was {done.before}; it is tried again now."
-    )
+    return site.done(request, form.one("next"), f"{done.receiver} was {done.before}; it is tried again now.")
 
 
 def test(site: Site, request: Request, form: Form) -> Response:

@@ -9,6 +9,7 @@ from alerts.episodes.episode import STATES
 from cep.web.desk.episodes import EpisodeFilter, episodes_page
 from cep.web.desk.filters import Page, states_of
 from cep.web.page.forms import query_of
+from cep.web.page.rendering import MOST, up_to
 from cep.web.page.site import Site
 
 _CHOICES = (("", "open and acknowledged"), *((state, state) for state in STATES))
@@ -20,8 +21,8 @@ def episode_queue(site: Site, request: Request) -> Response:
     wanted = EpisodeFilter(
         states_of([given["state"]] if given["state"] else []), given["pack"] or None, given["rule"] or None
     )
-    found = episodes_page(site.desk, wanted, Page(cursor=request.query_params.get("cursor")))
-    counts = ", ".join(f"{count:,} {state}" for state, count in found.states.items())
+    found = episodes_page(site.desk, wanted, Page(cursor=request.query_params.get("cursor")), MOST)
+    counts = ", ".join(f"{up_to(count)} {state}" for state, count in found.states.items())
     return site.answer(
         request,
         "episodes.html",

@@ -19,7 +19,7 @@ from cep.web.desk.filters import Page, wanted
 from cep.web.desk.rules import rules_now
 from cep.web.desk.status import JobStatus, status_now
 from cep.web.page.forms import query_of
-from cep.web.page.rendering import count, seconds
+from cep.web.page.rendering import MOST, count, seconds, up_to
 from cep.web.page.site import Site
 from cep.web.page.tally import DAY, STEPS, Counted
 
@@ -38,7 +38,7 @@ def now(site: Site, request: Request) -> Response:
         said: {str(one["name"]): one[column] for one in severities}
         for said, column in (("15 minutes", "quarter"), ("24 hours", "day"))
     }
-    status = status_now(desk, by_window)
+    status = status_now(desk, by_window, MOST)
     return site.answer(
         request,
         "now.html",
@@ -81,7 +81,7 @@ def _tiles(status: JobStatus) -> Iterator[Mapping[str, str]]:
     took = "–" if status.batch_seconds is None else seconds(status.batch_seconds)
     yield tile(f"the last batch took; one begins every {seconds(status.trigger_seconds)}", took)
     yield tile("the oldest delivery waits", seconds(status.outbox_age_seconds))
-    yield tile("open episodes", count(status.episodes.get("open", 0)))
+    yield tile("open episodes", up_to(status.episodes.get("open", 0)))
     yield tile("receivers paused", count(sum(one.state == "paused" for one in status.receivers)))
     yield tile("dead letters and late events kept", count(status.dead_letters))
     for pack, revision in status.packs.items():

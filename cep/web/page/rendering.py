@@ -22,6 +22,8 @@ from rules.instants import parse_instant
 
 LONGEST = 20_000
 """Characters of one text on a page."""
+MOST = 10_000
+"""Episodes in a state that are counted: to count all that there are takes longer than a page may."""
 _SECOND = 10**9
 _FRACTION = re.compile(r"\.\d+")
 
@@ -73,6 +75,11 @@ def count(number: float | None) -> str:
     if number is None:
         return "–"
     return f"{number:,}" if isinstance(number, int) else f"{number:,.1f}"
+
+
+def up_to(number: int) -> str:
+    """A number that was counted up to `MOST`."""
+    return f"over {MOST:,}" if number > MOST else count(number)
 
 
 def moment(at: int | str | None) -> str | Markup:
