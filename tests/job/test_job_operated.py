@@ -21,6 +21,7 @@ pytestmark = pytest.mark.spark
 
 
 PORT = free_port()
+TOKEN = "ann-0123456789-0123456789"
 AHEAD = {"payment_id": "ahead", "at": "2261-01-01T00:00:00Z", "card": "c1", "amount": 5.0}
 """Of a clock that is wrong: if it moved the watermark, every other event would be late."""
 
@@ -33,8 +34,10 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningJob]:
         pack(idle="idle 1 second"),
         ("payment",),
         more=f'[http]\nlisten = "127.0.0.1:{PORT}"\n'
-        '[receivers.desk]\nkind = "console"\nrules = ["whale", "wahs"]\n',
+        '[receivers.desk]\nkind = "console"\nrules = ["whale", "wahs"]\n'
+        '[tokens.ann]\nsecret = "file:ann.token"\nscopes = ["operate"]\n',
     )
+    (folder.root / "ann.token").write_text(f"{TOKEN}\n", "utf-8")
     folder.put(
         "payment", [AHEAD, *payments(1, 300), b'{"payment_id": "torn', b'{"payment_id": "x", "at": 3}']
     )
@@ -85,6 +88,35 @@ def test_metrics_and_health_say_how_the_job_stands(job: RunningJob) -> None:
     assert _metric('cep_runs{rule="probing"}') > 0
     assert _metric('cep_pack_info{pack="desk"') == 1
     assert _metric('cep_watermark_lag_seconds{stream="payment"}') > 0
+
+
+def test_a_desk_works_at_the_port(job: RunningJob) -> None:
+    url = f"http://127.0.0.1:{PORT}"
+    job.wait_for(lambda: get(f"{url}/healthz")[0] == 200, "the port")
+    status = json.loads(get(f"{url}/api/v1/status")[1])
+    assert (status["status"], status["dead_letters"]) == ("running", 3)
+    assert status["batch_seconds"] > 0
+    assert sum(status["alerts"]["24 hours"].values()) == len(job.folder.alerts())
+    (feed,) = json.loads(get(f"{url}/api/v1/feeds")[1])["feeds"]
+    assert (feed["stream"], feed["lag_seconds"] > 0) == ("payment", True)
+    rules = json.loads(get(f"{url}/api/v1/rules")[1])["rules"]
+    assert {one["rule"] for one in rules if one["runs"]} == {"probing"}
+    text = json.loads(get(f"{url}/api/v1/rules/desk/whale")[1])["text"]
+    assert text.startswith("rule whale")
+
+    add = ("silences", "add", "rule = whale", "--for", "1 hour", "--why", "a test", "--url", url)
+    refused = command(*add)
+    assert (refused.returncode, "CEP0961" in refused.stderr) == (2, True)
+    added = command(*add, "--token-env", "ANN", environ={"ANN": TOKEN})
+    assert added.returncode == 0, added.stderr
+    here, there = (
+        json.loads(command("silences", "list", *target, "--format", "json").stdout)["silences"]
+        for target in (("--url", url), ("--job", job.folder.description))
+    )
+    assert [(one["id"], one["who"]) for one in here] == [(added.stdout.strip(), "ann")]
+    assert [one["id"] for one in there] == [one["id"] for one in here]
+    letters = command("deadletters", "list", "--url", url)
+    assert letters.stdout.count("payment") >= 3
 
 
 def test_time_goes_on_while_the_feed_is_silent(job: RunningJob) -> None:
