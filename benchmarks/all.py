@@ -41,6 +41,7 @@ FULL: Mapping[str, str] = {
     "query_parsing": "",
     "percolator_spark": "",
     "hostile_receivers": "",
+    "page": "",
     "job": "",
     "scale": "",
 }
@@ -71,6 +72,7 @@ SMALL: Mapping[str, str] = {
     "query_parsing": "--count 1000",
     "percolator_spark": "--queries 1000 --documents 5000",
     "hostile_receivers": "--alerts 200 --only nobody 100s",
+    "page": "--alerts 10000 --rate 200 --times 2 --streams 5 --seconds 2",
     "job": "--events 50000 --seconds 3",
     "scale": "--events 50000 --times 1",
 }
