@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from served_desk import ServedDesk, a_desk_at_work, prepared, served
 
 from alerts.outbox import StoredAlert
 
-PATIENCE = int(os.environ.get("PATIENCE", "30000"))
+PATIENCE = 30_000
 """Milliseconds that a browser waits for what is to come."""
 
 
@@ -25,6 +25,7 @@ def browser() -> Iterator[Browser]:
         said = "chromium is missing: run `make tools`, or on Debian `sudo apt-get install chromium`"
         assert "CEP_TOOLS" not in os.environ, said
         pytest.skip(said)
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         options = ["--no-sandbox"] if os.geteuid() == 0 else []
         running = playwright.chromium.launch(executable_path=program, args=options)

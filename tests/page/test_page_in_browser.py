@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +119,7 @@ def test_who_is_too_slow_is_told_what_was_missed(tab: Page, place: ServedDesk) -
     tab.goto(f"{place.address}/alerts")
     streaming(tab, place)
     place.raise_alerts([alert(n) for n in range(1000, 2500)])
-    expect(tab.locator("#missed")).to_contain_text("You missed 1250 alerts. Load the page anew")
+    expect(tab.locator("#missed")).to_contain_text(re.compile(r"You missed \d+ alerts or more"))
     tab.get_by_role("link", name="Load the page anew").click()
     expect(tab.locator("#missed")).to_be_hidden()
     expect(tab.locator("#shown > tr")).to_have_count(50)

@@ -35,7 +35,7 @@
   const miss = (count) => {
     end();
     missed.hidden = false;
-    missed.querySelector("span").textContent = `You missed ${count} alerts.`;
+    missed.querySelector("span").textContent = `You missed ${count} alerts or more.`;
   };
   if (incoming) {
     htmx.createEventSource = (address) => (source = new EventSource(address));
