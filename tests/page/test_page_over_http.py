@@ -16,9 +16,11 @@ from typing import Any
 import httpx
 import pytest
 from served_desk import SECRETS, ServedDesk, alert, prepared, served
+from starlette.routing import Route
 
 from alerts.outbox import StoredAlert
-from cep.web.page.app import ACTS, STREAM, VIEWS
+from cep.web.access.policy import Access
+from cep.web.page.app import ACTS, STREAM, VIEWS, PageSettings, page
 from cep.web.page.headers import POLICY
 from cep.web.page.live import Pace
 
@@ -68,6 +70,14 @@ def test_every_address_asks_for_what_it_should(place: ServedDesk, work: dict[str
     assert place.outbox.silences(0) == []
     assert anna.post("/sign-out", data={"csrf": anna_csrf}).status_code == 303
     assert anna.post("/silences", data={"csrf": anna_csrf}).status_code == 401
+
+
+def test_no_address_is_beside_the_tables(place: ServedDesk) -> None:
+    app = page(place.desk, Access.of(place.job, place.desk.environ, "127.0.0.1"), PageSettings("k"))
+    told = [path for path, _ in (*VIEWS, *ACTS)]
+    beside = ["/static/{digest}/{name:path}", "/sign-in", "/sign-in", "/sign-out", STREAM]
+    assert sorted(one.path for one in app.routes if isinstance(one, Route)) == sorted(told + beside)
+    assert len(app.routes) == len(told + beside)
 
 
 def test_the_cookie_is_for_the_page_alone(place: ServedDesk) -> None:
