@@ -1,4 +1,5 @@
-# `make` lists the targets. Everything is installed into .venv; nothing else of the machine is touched.
+# `make` lists the targets. Everything is installed into .venv; of the machine itself only `make tools` touches
+# anything: where it is root and chromium is missing, it installs Debian's package.
 
 PYTHON ?= python3
 VENV := .venv
@@ -7,6 +8,8 @@ BIN := $(VENV)/bin
 SPARKS ?= 2
 EFFORT ?= 10
 STAMP := $(VENV)/.installed
+# drawn by tests of the page; without a font there is nothing to see
+BROWSER := chromium fonts-dejavu-core
 # where this is set, each of some hundred processes of the tests would compile every module anew
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -27,14 +30,15 @@ $(STAMP): pyproject.toml
 	  wait $$patterns && exit $$others
 	@touch $@
 
-setup: $(STAMP) ## install the project and its tools into .venv
+setup: $(STAMP) tools ## install the project and its tools into .venv
 
 java:
 	@"$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version 2>&1 | $(PYTHON) -c 'import re, sys; \
 	  found = re.search(r"version \"(\d+)", sys.stdin.read()); sys.exit(not found or int(found[1]) < 17)' || \
 	  { echo "Java 17 or newer is needed to run Spark; on Debian: apt-get install openjdk-17-jre-headless" >&2; exit 3; }
 
-# promtool from Debian's package, which is unpacked and not installed: installing it would start a server
+# promtool from Debian's package, which is unpacked and not installed: installing it would start a server;
+# chromium needs a hundred others and is installed
 tools:
 	@command -v promtool >/dev/null || test -x build/tools/promtool || { \
 	  mkdir -p build/tools/unpacked && cd build/tools/unpacked && \
@@ -42,6 +46,10 @@ tools:
 	  apt-get -qq download prometheus && dpkg -x prometheus_*.deb . && mv usr/bin/promtool .. && \
 	  cd .. && rm -r unpacked; } >/dev/null 2>&1 || \
 	  echo "promtool is missing, some tests of ops/ are skipped; on Debian: apt-get install prometheus" >&2
+	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && \
+	  { ls /var/lib/apt/lists/*Packages* >/dev/null 2>&1 || apt-get -qq update; } && \
+	  DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $(BROWSER); } >/dev/null 2>&1 || \
+	  echo "chromium is missing, tests of the page are skipped; on Debian: sudo apt-get install $(BROWSER)" >&2
 
 quick: $(STAMP) ## lint, types and the tests that need no JVM
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && CEP_EFFORT=0.1 $(BIN)/pytest -q -n auto --dist worksteal
@@ -62,9 +70,8 @@ types: $(STAMP) ## mypy --strict
 	@$(BIN)/mypy
 
 demo: $(STAMP) java ## 200,000 payments with a deploy half way; articles and a watchlist; trades out of order, beside pandas
-	@PYTHONPATH=examples $(BIN)/python -m fraud.demo
-	@PYTHONPATH=examples $(BIN)/python -m media.demo
-	@PYTHONPATH=examples $(BIN)/python -m trading.demo
+	@trap : INT; export PYTHONPATH=examples; \
+	  $(BIN)/python -m fraud.demo && $(BIN)/python -m media.demo && $(BIN)/python -m trading.demo
 
 trial: $(STAMP) ## the demo's pack on payments of your own: make trial DATA=payments.csv.gz
 	@test -n "$(DATA)" || { echo "name a file of labelled payments: make trial DATA=payments.csv.gz" >&2; exit 2; }

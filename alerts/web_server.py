@@ -3,6 +3,9 @@
 uvicorn limits what it serves and not what it accepts: a connection that never ends its request costs a
 file handle for ever. Here the number of connections is bounded, the one that has waited longest makes room
 for the next, and every request has an end. Nothing is printed; what goes wrong is logged.
+
+An application may `hold` the connection of a request that it answers for hours, as a stream of events. Held
+connections are bounded apart from the others and make room for none; one whose client takes nothing ends.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import asyncio
 import logging
 import socket
 import threading
+from collections.abc import MutableMapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -32,6 +36,8 @@ _SHARE = 8
 """One of so many file handles of the process may be a connection."""
 _LINGER = 1.0
 """Seconds for which the rest of a request is read that was answered before its end."""
+_CONNECTION = "alerts.connection"
+"""The key of a request's connection in its scope."""
 _SHUTDOWN = 2
 """Seconds that requests under way have at the end."""
 _HANDSHAKE = 5.0
@@ -46,12 +52,14 @@ for _name in (__name__, "uvicorn"):  # or else Python prints on stderr what nobo
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`connections` at once; `head` bytes of a request's line and headers.
+    """`connections` at once, beside them `streams` that are held.
 
-    Seconds: `request` for a whole request and for taking its answer, `idle` between two requests.
+    `head`: bytes of a request's line and headers. Seconds: `request` for a whole request and for taking its
+    answer, `idle` between two requests.
     """
 
     connections: int = _MOST
+    streams: int = 2 * _MOST
     head: int = 16_384
     request: float = 10.0
     idle: int = 5
@@ -60,6 +68,20 @@ class Limits:
 def share(handles: int) -> int:
     """The connections that a port may hold if the process may have so many file handles; -1: any number."""
     return _MOST if handles < 0 else max(_AT_ONCE, min(_MOST, handles // _SHARE))
+
+
+def limits_of(handles: int) -> Limits:
+    """The limits of a port whose connections, and twice as many streams, take their share of file handles."""
+    return Limits(share(handles), 2 * share(handles))
+
+
+def hold(scope: MutableMapping[str, Any]) -> bool:
+    """Keeps the connection of a request until its answer ends; False if too many are held already.
+
+    `scope` is the request's; one that no server of this kind serves is held by whoever does.
+    """
+    connection = scope.get(_CONNECTION)
+    return connection is None or connection.hold()
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +214,15 @@ class _Connection(H11Protocol):
         self._since = 0.0
         self._answers = 0
         self._begun = False
+        self._held = False
+        self._stalled = False
         self._deadline: asyncio.TimerHandle | None = None
+        app = self.app
+
+        async def with_connection(scope: Any, receive: Any, send: Any) -> None:
+            await app({**scope, _CONNECTION: self}, receive, send)
+
+        self.app = with_connection
         if self.handshakes is not None:
             self.handshakes.begin(id(self), self.loop.time())
 
@@ -210,15 +240,27 @@ class _Connection(H11Protocol):
             return
         self._since = self.loop.time()
         self._allow(self.limits.request)
-        if len(self.connections) > self.limits.connections:
+        if len(self._others) >= self.limits.connections:
             self._displaced().drop()
+
+    @property
+    def _others(self) -> list[_Connection]:
+        """The other connections that are not held."""
+        every = (one for one in self.connections if isinstance(one, _Connection))
+        return [one for one in every if one is not self and not one._held]
+
+    def hold(self) -> bool:
+        """Keeps this connection until its answer ends, if not too many are held."""
+        held = sum(isinstance(one, _Connection) and one._held for one in self.connections)
+        self._held = self._held or held < self.limits.streams
+        return self._held
 
     def _displaced(self) -> _Connection:
         """The connection that makes room for this one: if none waits, one that had answers before."""
-        others = [one for one in self.connections if isinstance(one, _Connection) and one is not self]
+        others = self._others
         if waiting := [one for one in others if one._waiting]:
             return min(waiting, key=lambda one: one._since)
-        most = max(others, key=lambda one: one._answers)
+        most = max(others, key=lambda one: one._answers, default=self)
         return most if most._answers else self
 
     def data_received(self, data: bytes) -> None:
@@ -228,6 +270,7 @@ class _Connection(H11Protocol):
         super().data_received(data)
 
     def on_response_complete(self) -> None:
+        self._held = self._stalled = False
         self._since = self.loop.time()
         self._answers += 1
         self._begun = self.cycle.more_body
@@ -248,7 +291,7 @@ class _Connection(H11Protocol):
         super().connection_lost(exc)
 
     def shutdown(self) -> None:
-        if self._waiting:
+        if self._waiting or self._held:
             self.transport.close()
         else:
             self.cycle.keep_alive = False
@@ -259,7 +302,9 @@ class _Connection(H11Protocol):
         self._deadline = self.loop.call_later(seconds, self._overdue)
 
     def _overdue(self) -> None:
-        if not self._waiting:  # the application takes its time, which is no fault of the client's
+        stalled, self._stalled = self._stalled, self._held and self.flow.write_paused
+        if not self._waiting and not (stalled and self._stalled):
+            # the application takes its time, which is no fault of the client's
             self._allow(self.limits.request)
             return
         answered = self.cycle is not None and self.cycle.response_started

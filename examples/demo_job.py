@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import secrets
@@ -27,6 +28,14 @@ CEP = Path(sys.executable).with_name("cep")
 PATIENCE = 300.0
 
 
+_TOKEN = """
+[tokens.demo]
+secret = "${DEMO_TOKEN}"
+scopes = ["operate"]
+"""
+"""With what one signs in on the page of a demo."""
+
+
 class DemoError(Exception):
     """Something that a demo promises did not happen; the text says what."""
 
@@ -44,6 +53,11 @@ class DemoRun:
     def job(self) -> Path:
         """The job file: the example's job.toml with the ports of this run."""
         return self.work / "job.toml"
+
+    @property
+    def page(self) -> str:
+        """The address of the job's page."""
+        return f"http://127.0.0.1:{self.http}/"
 
     @property
     def accepted(self) -> Path:
@@ -74,8 +88,9 @@ def prepare(example: Path, work: Path, streams: Sequence[str]) -> DemoRun:
     text = text.replace("work/", "").replace('"packs/"', f'"{example / "packs"}"')
     text = text.replace(":8091", f":{desk}").replace(":8090", f":{http}")
     secret = "whsec_" + base64.b64encode(secrets.token_bytes(24)).decode()
-    place = DemoRun(work, desk, http, {**os.environ, "DESK_SECRET": secret})
-    place.job.write_text(text, "utf-8")
+    token = secrets.token_urlsafe(18)
+    place = DemoRun(work, desk, http, {**os.environ, "DESK_SECRET": secret, "DEMO_TOKEN": token})
+    place.job.write_text(f"{text}{_TOKEN}", "utf-8")
     for stream in streams:
         (work / "inbox" / stream).mkdir(parents=True)
     return place
@@ -163,11 +178,38 @@ def job(place: DemoRun) -> Iterator[Job]:
     """`cep run`, from its first batch on."""
     with _running("the job", [CEP, "run", place.job], place, "job.log") as process:
         print("starting the job (Spark takes some seconds) ...", flush=True)
+        print(f"its page is {place.page}, to sign in there: {place.env['DEMO_TOKEN']}", flush=True)
         start = time.monotonic()
         started = Job(place, process)
         started.until("first batch", lambda: started.metrics().get("cep_batch_duration_seconds_count", 0) > 0)
         print(f"first batch after {time.monotonic() - start:.1f} s", flush=True)
         yield started
+
+
+def look_around(place: DemoRun, silenced: str) -> None:
+    """Leave the job's page to whoever sits there until Ctrl-C, with a silence of a rule to try; with
+    DEMO_SERVE=1 also where nobody sits at a terminal. What silences hold goes out then."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()) and os.environ.get("DEMO_SERVE") != "1":
+        return
+    add = ["add", f"rule = {silenced}", "--for", "2h", "--why", "too many of them while we look around"]
+    _silences(place, *add)
+    print(f"\nthe job goes on; look around on {place.page} (token {place.env['DEMO_TOKEN']}):")
+    print(f"alerts, episodes to acknowledge and close, a silence of {silenced}. Ctrl-C ends it.", flush=True)
+    with contextlib.suppress(KeyboardInterrupt):
+        while True:
+            time.sleep(3600)
+    print("\ntaking silences back, then ending the stream ...", flush=True)
+    for one in json.loads(_silences(place, "list", "--format", "json"))["silences"]:
+        _silences(place, "expire", one["id"])
+
+
+def _silences(place: DemoRun, *arguments: str) -> str:
+    """What `cep silences` prints. Raises DemoError."""
+    command = [str(CEP), "silences", *arguments, "--job", str(place.job)]
+    done = subprocess.run(command, env=place.env, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise DemoError(f"cep silences {arguments[0]} ended with {done.returncode}: {done.stderr}")
+    return done.stdout
 
 
 def drain(place: DemoRun) -> None:
@@ -203,7 +245,11 @@ def _running(
     path = place.work / log
     with path.open("wb") as output:
         process = subprocess.Popen(
-            [str(c) for c in command], stdout=output, stderr=subprocess.STDOUT, env=place.env
+            [str(c) for c in command],
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=place.env,
+            process_group=0,  # Ctrl-C is the demo's, which ends what it began
         )
         try:
             yield process

@@ -1,4 +1,4 @@
-"""All tests: those with a JVM, which wait for much of their time, beside the others.
+"""All tests: those with a JVM, which wait for much of their time, beside the others; a browser comes last.
 
     python tests/side_by_side.py [JVMS]
 
@@ -23,11 +23,11 @@ LONGEST = ("test_job_conformance.py", "test_job_poison.py", "test_job_signals.py
 """Files whose tests take most: they begin first, so that none of them is left alone at the end."""
 
 
-def with_jvm() -> list[str]:
-    """The files that have such tests, the longest first: no other is imported to look for them."""
+def with_mark(mark: str) -> list[str]:
+    """The files that have tests of a mark, the longest first: no other is imported to look for them."""
     found = Path(__file__).parent.rglob("test_*.py")
     files = sorted(found, key=lambda path: (path.name not in LONGEST, path))
-    return [str(path) for path in files if "pytest.mark.spark" in path.read_text("utf-8")]
+    return [str(path) for path in files if f"pytest.mark.{mark}" in path.read_text("utf-8")]
 
 
 def main(jvms: str) -> int:
@@ -38,20 +38,25 @@ def main(jvms: str) -> int:
         environment["CEP_TOOLS"] = "needed"  # elsewhere tests without them are skipped
     with tempfile.TemporaryFile() as told:
         beside = subprocess.Popen(
-            [*PYTEST, "-n", jvms, *ONE_BY_ONE, "-m", "spark and not soak", *with_jvm()],
+            [*PYTEST, "-n", jvms, *ONE_BY_ONE, "-m", "spark and not soak", *with_mark("spark")],
             env=environment,
             stdout=told,
             stderr=subprocess.STDOUT,
         )
         others = subprocess.Popen(
-            [*PYTEST, "-n", "auto", "--dist", "worksteal", "-m", "not spark and not soak"], env=environment
+            [*PYTEST, "-n", "auto", "--dist", "worksteal", "-m", "not spark and not soak and not browser"],
+            env=environment,
         )
+        running = [others, beside]
         try:
-            codes = others.wait(), beside.wait()
-        except KeyboardInterrupt:  # from a terminal both have it already; a second one ends them at once
-            for one in (others, beside):
+            codes = [others.wait()]
+            browser = [*PYTEST, "-m", "browser", *with_mark("browser")]  # one chromium at a time
+            running.append(subprocess.Popen(browser, env=environment))
+            codes += running[-1].wait(), beside.wait()
+        except KeyboardInterrupt:  # from a terminal all have it already; a second one ends them at once
+            for one in running:
                 one.send_signal(signal.SIGINT)
-            codes = others.wait() or 130, beside.wait()
+            codes = [one.wait() for one in running] + [130]
         told.seek(0)
         print(f"\nWith a JVM, beside these:\n\n{told.read().decode(errors='replace')}", flush=True)
     return max(codes)

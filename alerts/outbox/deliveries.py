@@ -127,9 +127,10 @@ def status(connection: Connection) -> dict[str, Status]:
     found: dict[str, Status] = {}
     held: dict[str, int] = {}
     for receiver, count in connection.execute(
-        select(d.receiver, func.count()).where(HELD).group_by(d.receiver)
+        # by the index of what is held: by receiver alone SQLite would look at every delivery
+        select(d.receiver, func.count()).where(HELD).group_by(d.held, d.receiver)
     ):
-        held[receiver] = count
+        held[receiver] = held.get(receiver, 0) + count
     for receiver in known_receivers(connection):
         mine = [d.receiver == receiver, d.due_at.is_not(None)]
         if receiver in held:  # the index of what is due does not know it

@@ -11,7 +11,7 @@ from sqlalchemy import BindParameter, Connection, Row, bindparam, func, insert, 
 from alerts.alert import SEVERITIES
 from alerts.episodes.assigning import Coming, Lengths, Slot
 from alerts.episodes.assigning import assigned as assigned_to
-from alerts.episodes.episode import BY_JOB, Episode, Precision, Standing, State, slot
+from alerts.episodes.episode import BY_JOB, STATES, Episode, Precision, Standing, State, slot
 from alerts.outbox.schema import alerts, assigned, episodes, rules
 from alerts.outbox.write_rows import write_rows
 
@@ -192,9 +192,14 @@ def ids_of(connection: Connection, some: Iterable[Episode]) -> dict[int, str]:
     }
 
 
-def counted(connection: Connection) -> dict[State, int]:
-    """The number of episodes in each state."""
+def counted(connection: Connection, most: int | None = None) -> dict[State, int]:
+    """The number of episodes in each state; with `most`, of more no more than one more is counted."""
     e = episodes.c
+    if most is not None:
+        some = {state: select(e.first).where(e.state == state).limit(most + 1).subquery() for state in STATES}
+        return {
+            state: connection.scalar(select(func.count()).select_from(q)) or 0 for state, q in some.items()
+        }
     rows = connection.execute(select(e.state, func.count()).group_by(e.state))
     found = {cast(State, state): count for state, count in rows}
     return {state: found.get(state, 0) for state in ("open", "acknowledged", "closed")}

@@ -76,6 +76,9 @@ def _of(id_: str) -> tuple[ColumnElement[bool], ...]:
 def read_deliveries(connection: Connection, id_: str) -> list[Delivery]:
     """The deliveries of the alert of that id, by receiver."""
     d = deliveries.c
+    number = connection.scalar(select(alerts.c.number).where(*_of(id_)))
+    if number is None:
+        return []
     query = (
         select(
             d.receiver,
@@ -88,9 +91,9 @@ def read_deliveries(connection: Connection, id_: str) -> list[Delivery]:
             d.held,
             func.coalesce(d.trace, ""),
         )
-        .join_from(deliveries, alerts, d.alert == alerts.c.number)
+        .select_from(deliveries)
         .outerjoin(ways, ways.c.number == d.way)
-        .where(*_of(id_), d.receiver.in_(known_receivers(connection)))
+        .where(d.alert == number, d.receiver.in_(known_receivers(connection)))
         .order_by(d.receiver)
     )
     return [Delivery(*row) for row in connection.execute(query)]

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from anyio.to_thread import run_sync
+from starlette.concurrency import run_in_threadpool
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -22,7 +22,7 @@ class Later:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a request."""
-        app = self._made if self._made is not None else await run_sync(self._app)
+        app = self._made if self._made is not None else await run_in_threadpool(self._app)
         await app(scope, receive, send)
 
     def _app(self) -> ASGIApp:

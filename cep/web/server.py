@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from alerts.web_server import Certificate, Limits, WebServer, share
+from alerts.web_server import Certificate, Limits, WebServer, limits_of
 from cep.web.metrics import CONTENT_TYPE, Metrics
 
 
@@ -84,7 +84,7 @@ def serving(
 
     Without `limits` the port holds no more connections than its share of the process's file handles.
     """
-    limits = limits or Limits(share(resource.getrlimit(resource.RLIMIT_NOFILE)[0]))
+    limits = limits or limits_of(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     server = WebServer(app, listening, limits, certificate)
     server.start()
     try:

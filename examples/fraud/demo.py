@@ -1,7 +1,8 @@
 """The fraud desk's job from end to end: `make demo`.
 
 Generates 200,000 payments with labelled fraud, starts `cep run` on them and a receiver that verifies
-what it gets, deploys a changed pack half way, drains the job, and prints what every rule caught.
+what it gets, deploys a changed pack half way, leaves the job's page to whoever sits at a terminal, drains
+the job, and prints what every rule caught.
 Exits with 1 if anything is missing: an event, an alert, a delivery, a dead letter.
 """
 
@@ -12,7 +13,17 @@ import csv
 import time
 from pathlib import Path
 
-from demo_job import DemoError, DemoRun, check_nothing_is_missing, desk, drain, job, kept, prepare
+from demo_job import (
+    DemoError,
+    DemoRun,
+    check_nothing_is_missing,
+    desk,
+    drain,
+    job,
+    kept,
+    look_around,
+    prepare,
+)
 from fraud.generate import Generated, generate
 from fraud.score import report, scores
 
@@ -42,7 +53,8 @@ def demo(work: Path, payments: int, seed: int) -> None:
             print(f"{lines:,} events, {speed:,.0f} a second; deploying the changed pack ...", flush=True)
             running.deploy(HERE / "next")
             more, then = running.take(after)
-            print(f"{more:,} events, {then:,.0f} a second; ending the stream ...", flush=True)
+            print(f"{more:,} events, {then:,.0f} a second", flush=True)
+            look_around(place, "velocity")
         drain(place)
     conclude(place, generated, (lines + more) / (lines / speed + more / then))
     print(f"the fraud demo  {time.monotonic() - begun:.0f} s")

@@ -21,6 +21,7 @@ BESIDE = ("benchmarks", "docs", "editors", "examples", "tests")
 
 UNIMPORTED = {
     "grpcio": "Spark's transformWithState imports it, and pyspark does not require it",
+    "itsdangerous": "Starlette's sessions import it, and Starlette does not require it",
     "mypy": "a command",
     "protobuf": "as grpcio",
     "psycopg": "SQLAlchemy's driver of PostgreSQL",

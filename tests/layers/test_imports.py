@@ -56,7 +56,7 @@ LAYERS = (
     ("cep.job.spark",),
     ("cep.job.batches",),
     ("cep.web.desk",),
-    ("cep.web.api",),
+    ("cep.web.api", "cep.web.page"),
     ("cep.job.start",),
     ("cep.job.running",),
     ("cep.job",),

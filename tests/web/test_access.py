@@ -77,6 +77,8 @@ def routes_of(access: Access) -> set[tuple[str, str]]:
     found = set()
     app = application(Metrics(), lambda: Health(True, {}), more=served(access, lambda: None))
     for one in app.routes:
+        if isinstance(one, Mount) and not one.path:
+            continue  # the page: tests/page/test_page_over_http.py tries every address that it has
         if isinstance(one, Mount):
             assert one.path == PREFIX, "an application that is new here comes into the table"
             inner = [(f"{PREFIX}{route.path}", route) for route in api(access, lambda: None).routes]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import secrets
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -48,7 +49,7 @@ def answering(job: Job, environ: Mapping[str, str], metrics: Metrics, standing: 
         access = Access.of(job, environ, listening.getsockname()[0])
         if not access.open_reading and not job.tokens:
             raise ConfigurationError(*NO_TOKEN)
-        more = served(access, _desk(environ, standing))
+        more = served(access, _desk(environ, standing), secure=job.http.tls)
         app = application(metrics, standing.health, refusing(access), more)
         with serving(app, listening, certificate=_certificate(job.http)):
             yield
@@ -63,15 +64,24 @@ NO_TOKEN = (
 )
 
 
-def served(access: Access, desk: Callable[[], JobDesk | None]) -> Sequence[BaseRoute]:
-    """What is served besides metrics and health; made when somebody first asks for it."""
+def served(
+    access: Access, desk: Callable[[], JobDesk | None], *, secure: bool = False
+) -> Sequence[BaseRoute]:
+    """What is served besides metrics and health, under TLS if `secure`; made when somebody asks for it."""
 
     def api() -> ASGIApp:
         from cep.web.api.routes import application as api_application
 
         return api_application(access, desk)
 
-    return [Mount("/api/v1", app=Later(api))]
+    def page() -> ASGIApp:
+        from cep.web.page.app import PageSettings
+        from cep.web.page.starting import PageOfJob
+
+        # who signed in has to do so again after a restart, for which tokens may be others
+        return PageOfJob(access, desk, PageSettings(secrets.token_hex(32), secure))
+
+    return [Mount("/api/v1", app=Later(api)), Mount("/", app=Later(page))]
 
 
 def _desk(environ: Mapping[str, str], standing: Standing) -> Callable[[], JobDesk | None]:

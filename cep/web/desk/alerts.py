@@ -89,7 +89,7 @@ def alerts_page(desk: JobDesk, wanted: Wanted, page: Page) -> AlertPage:
         wanted = replace(wanted, before=number_of("cursor", page.cursor))
     with desk.outbox.reading() as connection:
         found = read_alerts(connection, wanted, page.limit + 1, newest_first=True)
-        rows = _rows(connection, found[: page.limit])
+        rows = rows_of(connection, found[: page.limit])
     return AlertPage(rows, str(rows[-1].number) if len(found) > page.limit else None)
 
 
@@ -97,10 +97,10 @@ def alerts_after(desk: JobDesk, wanted: Wanted, after: int, limit: int) -> tuple
     """Alerts that are wanted and were raised after the one of a number, the oldest first."""
     with desk.outbox.reading() as connection:
         found = read_alerts(connection, replace(wanted, after=after), limit, newest_first=False)
-        return _rows(connection, found)
+        return rows_of(connection, found)
 
 
-def _rows(connection: Connection, some: Sequence[StoredAlert]) -> tuple[AlertRow, ...]:
+def rows_of(connection: Connection, some: Sequence[StoredAlert]) -> tuple[AlertRow, ...]:
     states = states_of(connection, [one.number for one in some])
     of = episodes_of(connection, [one.number for one in some])
     ids = ids_of(connection, {one.first: one for one in of.values()}.values())

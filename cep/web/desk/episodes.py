@@ -83,15 +83,18 @@ class EpisodeFilter:
     rule: str | None = None
 
 
-def episodes_page(desk: JobDesk, wanted: EpisodeFilter, page: Page) -> EpisodePage:
-    """Episodes that are wanted. Raises MistakenError and OutboxError."""
+def episodes_page(desk: JobDesk, wanted: EpisodeFilter, page: Page, most: int | None = None) -> EpisodePage:
+    """Episodes that are wanted. Raises MistakenError and OutboxError.
+
+    With `most`, of more episodes in a state no more than one more is counted.
+    """
     after = None if page.cursor is None else place_among_episodes(page.cursor)
     with desk.outbox.reading() as connection:
         found = read_episodes(
             connection, wanted.states, pack=wanted.pack, rule=wanted.rule, limit=page.limit + 1, after=after
         )
         some = found[: page.limit]
-        views, states = views_of(connection, some), states_counted(connection)
+        views, states = views_of(connection, some), states_counted(connection, most)
     last = f"{some[-1].standing.state}.{some[-1].worst}.{some[-1].first}" if some else None
     return EpisodePage(views, states, last if len(found) > page.limit else None)
 
@@ -110,9 +113,9 @@ def one_episode(desk: JobDesk, given: str, most: int) -> EpisodeAlerts:
     return EpisodeAlerts(view, shown, max(0, one.alerts - len(shown)))
 
 
-def states_counted(connection: Connection) -> dict[str, int]:
-    """The number of episodes in each state."""
-    return {str(state): count for state, count in counted(connection).items()}
+def states_counted(connection: Connection, most: int | None = None) -> dict[str, int]:
+    """The number of episodes in each state; with `most`, of more no more than one more is counted."""
+    return {str(state): count for state, count in counted(connection, most).items()}
 
 
 def precision_of_rules(desk: JobDesk) -> tuple[RulePrecision, ...]:

@@ -77,15 +77,27 @@ class _Known:
     precision: Mapping[tuple[str, str], float | None]
 
 
-def rules_now(desk: JobDesk) -> tuple[RuleView, ...]:
-    """The rules of the packs that run, by pack in the order of the text. Raises OutboxError."""
+def rules_now(desk: JobDesk, day: Mapping[tuple[str, str], int] | None = None) -> tuple[RuleView, ...]:
+    """The rules of the packs that run, by pack in the order of the text. Raises OutboxError.
+
+    `day` has the alerts of the last 24 hours by pack and rule, where they are counted already.
+    """
     packs = running(desk)
-    known = _known(desk)
+    known = _known(desk, day)
     return tuple(_view(pack, rule, known) for _, pack in sorted(packs.items()) for rule in pack.rules)
 
 
-def one_rule(desk: JobDesk, pack_name: str, name: str, revision: str | None = None) -> RuleText:
-    """A rule as its text is at a revision; None: that which runs. Raises MissingError and OutboxError."""
+def one_rule(
+    desk: JobDesk,
+    pack_name: str,
+    name: str,
+    revision: str | None = None,
+    day: Mapping[tuple[str, str], int] | None = None,
+) -> RuleText:
+    """A rule as its text is at a revision; None: that which runs. Raises MissingError and OutboxError.
+
+    With the alerts of a `day`, as for `rules_now`, the series is left to whoever counted them.
+    """
     pack = pack_at(desk, pack_name, revision)
     rules = {rule.name: rule for rule in pack.rules}
     if name not in rules:
@@ -94,18 +106,18 @@ def one_rule(desk: JobDesk, pack_name: str, name: str, revision: str | None = No
     rule = rules[name]
     span = rule.span
     return RuleText(
-        _view(pack, rule, _known(desk)),
+        _view(pack, rule, _known(desk, day)),
         pack.revision,
         span.file.name,
         span.file.text.count("\n", 0, span.start) + 1,
         span.text,
-        tuple(_series(desk, (pack_name, name))),
+        tuple(_series(desk, (pack_name, name))) if day is None else (),
     )
 
 
-def _known(desk: JobDesk) -> _Known:
+def _known(desk: JobDesk, day: Mapping[tuple[str, str], int] | None = None) -> _Known:
     with desk.outbox.reading() as connection:
-        counts = counted_since(connection, desk.clock() - DAY)
+        counts = counted_since(connection, desk.clock() - (DAY if day is None else 0))
         judged = {(one.pack, one.rule): one.share for one in precisions(connection)}
         last = _last(connection, counts)
         record = read_batch(connection, None)
@@ -116,7 +128,7 @@ def _known(desk: JobDesk) -> _Known:
         runs = {} if record is None else result_of(record.result).runs
     except ValueError:
         runs = {}
-    return _Known(alerts, last, runs, judged)
+    return _Known(alerts if day is None else day, last, runs, judged)
 
 
 def _last(connection: Connection, counts: list[RuleCount]) -> dict[tuple[str, str], str]:

@@ -50,19 +50,26 @@ class JobStatus:
     to_do: tuple[str, ...]
 
 
-def status_now(desk: JobDesk) -> JobStatus:
-    """The state of the job. Raises OutboxError."""
+def status_now(
+    desk: JobDesk, alerts: Mapping[str, Mapping[str, int]] | None = None, most: int | None = None
+) -> JobStatus:
+    """The state of the job. Raises OutboxError.
+
+    `alerts` has what it tells of alerts by severity, where they are counted already. With `most`, of more
+    episodes in a state no more than one more is counted.
+    """
     now = desk.clock()
     told: Mapping[str, object] = {} if desk.live is None else desk.live.health().told
     last = None if desk.driver is None else desk.driver.last
     with desk.outbox.reading() as connection:
         record = read_batch(connection, None)
-        episodes = states_counted(connection)
+        episodes = states_counted(connection, most)
         dead = sum(dead_letters.counts(connection).values())
-        alerts = {
-            "15 minutes": _alerts(connection, now - QUARTER),
-            "24 hours": _alerts(connection, now - DAY),
-        }
+        if alerts is None:
+            alerts = {
+                "15 minutes": _alerts(connection, now - QUARTER),
+                "24 hours": _alerts(connection, now - DAY),
+            }
         newest = read_batches(connection, None, 1)
     receivers = receivers_now(desk)
     packs = record.result.get("revisions") if record else None

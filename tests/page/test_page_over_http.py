@@ -1,0 +1,213 @@
+"""The page as clients without a browser meet it: who may what, its stream, headers, files of others."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import http.client
+import io
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from served_desk import SECRETS, ServedDesk, alert, prepared, served
+from starlette.routing import Route
+
+from alerts.outbox import StoredAlert
+from cep.web.access.policy import Access
+from cep.web.page.app import ACTS, STREAM, VIEWS, PageSettings, page
+from cep.web.page.headers import POLICY
+from cep.web.page.live import Pace
+
+ROOT = Path(__file__).parents[2]
+CSRF = re.compile('name="csrf" value="([^"]+)"')
+
+
+def client(place: ServedDesk, **given: Any) -> httpx.Client:
+    return httpx.Client(base_url=place.address, trust_env=False, timeout=30, **given)
+
+
+def signed_in(place: ServedDesk, who: str) -> tuple[httpx.Client, str]:
+    """A client that signed in, and what its forms carry."""
+    found = client(place)
+    asked = CSRF.search(found.get("/sign-in").text)
+    assert asked
+    token = {"csrf": asked[1], "token": SECRETS[who], "next": "/silences"}
+    assert found.post("/sign-in", data=token).headers["location"] == "/silences"
+    carried = CSRF.search(found.get("/silences").text)
+    assert carried
+    return found, carried[1]
+
+
+def test_every_address_asks_for_what_it_should(place: ServedDesk, work: dict[str, StoredAlert]) -> None:
+    """On this machine everybody reads; only a token that may operate, with the session's text, acts."""
+    named = {
+        "id": work["failed"].alert["id"], "pack": "fraud", "rule": "velocity", "number": "1", "name": "desk",
+        "does": "reopen",
+    }  # fmt: skip
+    anna, anna_csrf = signed_in(place, "ANNA")
+    rita, rita_csrf = signed_in(place, "RITA")
+    nobody = client(place)
+    for path, _ in VIEWS:
+        assert nobody.get(path.format(**named)).status_code == 200, path
+        elsewhere = nobody.get(path.format(**named), headers={"host": "desk.example"})
+        assert (elsewhere.status_code, elsewhere.headers["location"][:8]) == (303, "/sign-in"), path
+    assert nobody.get(STREAM, headers={"host": "desk.example"}).status_code == 303
+    for path, _ in ACTS:
+        address = path.format(**named)
+        assert nobody.post(address, data={"csrf": anna_csrf}).status_code == 401, path
+        assert rita.post(address, data={"csrf": rita_csrf}).status_code == 403, path
+        for wrong in ({}, {"csrf": ""}, {"csrf": rita_csrf}, {"csrf": "é"}):
+            assert anna.post(address, data=wrong).status_code == 403, path
+        assert (
+            anna.post(address, data={"csrf": anna_csrf, "next": "//evil.example"}).headers["location"] == "/"
+        )
+    assert place.outbox.silences(0) == []
+    assert anna.post("/sign-out", data={"csrf": anna_csrf}).status_code == 303
+    assert anna.post("/silences", data={"csrf": anna_csrf}).status_code == 401
+
+
+def test_no_address_is_beside_the_tables(place: ServedDesk) -> None:
+    app = page(place.desk, Access.of(place.job, place.desk.environ, "127.0.0.1"), PageSettings("k"))
+    told = [path for path, _ in (*VIEWS, *ACTS)]
+    beside = ["/static/{digest}/{name:path}", "/sign-in", "/sign-in", "/sign-out", STREAM]
+    assert sorted(one.path for one in app.routes if isinstance(one, Route)) == sorted(told + beside)
+    assert len(app.routes) == len(told + beside)
+
+
+def test_the_cookie_is_for_the_page_alone(place: ServedDesk) -> None:
+    found = client(place)
+    asked = CSRF.search(found.get("/sign-in").text)
+    assert asked
+    answer = found.post("/sign-in", data={"csrf": asked[1], "token": SECRETS["ANNA"]})
+    cookie = answer.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert SECRETS["ANNA"] not in cookie
+    forged = client(place, cookies={"cep_session": "eyJuYW1lIjoiYW5uYSJ9.x.y"})
+    assert forged.post("/silences", data={"csrf": "x"}).status_code == 401
+    for _ in range(12):
+        wrong = found.post("/sign-in", data={"csrf": found_csrf(found), "token": "no"})
+    assert wrong.status_code == 429
+
+
+def found_csrf(of: httpx.Client) -> str:
+    asked = CSRF.search(of.get("/sign-in").text)
+    assert asked
+    return asked[1]
+
+
+def test_every_answer_has_the_policy(place: ServedDesk) -> None:
+    for path in (
+        "/",
+        "/alerts",
+        "/nothing",
+        "/alerts/000000",
+        "/sign-in",
+        "/alerts.csv",
+        "/static/0/page.css",
+    ):
+        answer = client(place).get(path)
+        assert answer.headers["content-security-policy"] == POLICY
+        assert "style=" not in answer.text
+        assert not re.search(r"<script(?! src=)|\son\w+=", answer.text)
+    sheet = re.search(r'/static/[^"]*page\.css', client(place).get("/").text)
+    assert sheet
+    assert "immutable" in client(place).get(sheet[0]).headers["cache-control"]
+
+
+class Stream:
+    """An open stream, read event by event."""
+
+    def __init__(self, place: ServedDesk, query: str = "", **headers: str) -> None:
+        self.connection = http.client.HTTPConnection(place.address.removeprefix("http://"), timeout=30)
+        self.connection.request("GET", f"/alerts/stream{query}", headers=headers)
+        self.response = self.connection.getresponse()
+
+    def events(self) -> Iterator[dict[str, str]]:
+        found: dict[str, str] = {}
+        while line := self.response.readline().decode():
+            name, _, value = line.rstrip("\n").partition(": ")
+            if name:
+                found[name] = value
+            elif line == "\n" and found:
+                yield found
+                found = {}
+
+    def numbers(self, count: int) -> list[int]:
+        """The ids of the next so many events."""
+        every = (int(one["id"]) for one in self.events() if "id" in one)
+        return [next(every) for _ in range(count)]
+
+
+def test_a_stream_is_resumed_without_gap_or_double(place: ServedDesk) -> None:
+    first = place.raise_alerts([alert(n) for n in range(40)])
+    numbers = [one.number for one in first]
+    assert Stream(place, "?after=0").numbers(40) == numbers
+    half = numbers[19]
+    resumed = Stream(place, "?after=0", **{"last-event-id": str(half)})
+    assert resumed.numbers(20) == numbers[20:]
+    more = [one.number for one in place.raise_alerts([alert(n) for n in range(100, 130)])]
+    assert resumed.numbers(30) == more
+    filtered = Stream(place, "?after=0&key=card_id%3Dc7")
+    assert filtered.numbers(1) == [numbers[7]]
+    place.raise_alerts([alert(207, key={"card_id": "c7"}), alert(208)])
+    assert len(filtered.numbers(1)) == 1
+    ahead = Stream(place, f"?after={more[-1] + 2}")  # told by a page that read on before the stream began
+    new = place.raise_alerts([alert(300)])
+    assert ahead.numbers(1) == [new[0].number]
+
+
+def test_who_lacks_too_much_is_told_so(place: ServedDesk) -> None:
+    place.raise_alerts([alert(n) for n in range(300)])
+    found = list(Stream(place, "?after=0").events())
+    assert [one["event"] for one in found if "event" in one] == ["alert"] * 250 + ["missed"]
+    assert found[-1]["data"] == "50"
+
+
+def test_a_silent_stream_says_that_it_is_there(tmp_path: Path) -> None:
+    with served(prepared(tmp_path), pace=Pace(0.01, 0.05)) as place:
+        lines = Stream(place).response
+        assert lines.readline() == b"retry: 1000\n"
+        assert [lines.readline() for _ in range(3)][1:] == [b": nothing new\n", b"\n"]
+
+
+def test_streams_end_with_the_server(tmp_path: Path) -> None:
+    with served(prepared(tmp_path)) as place:
+        stream = Stream(place)
+        assert stream.response.readline() == b"retry: 1000\n"
+    with pytest.raises((http.client.IncompleteRead, ConnectionError)):
+        stream.response.read()
+    assert place.live.watchers == 0
+
+
+def test_exports_hold_what_is_filtered(place: ServedDesk, work: dict[str, StoredAlert]) -> None:
+    place.raise_alerts([alert(50, rule="large_amount", summary="=1+1", severity="high")])
+    lines = client(place).get("/alerts.jsonl?severity=high").text.splitlines()
+    assert [json.loads(one)["rule"] for one in lines] == [
+        "large_amount", "large_amount", "spending_jump", "large_amount",
+    ]  # fmt: skip
+    rows = list(csv.DictReader(io.StringIO(client(place).get("/alerts.csv?rule=large_amount").text)))
+    assert [row["summary"] for row in rows] == ["1200 on c2 at t3", "980 on c6 at t1", "'=1+1"]
+    assert len(client(place).get("/alerts.jsonl").text.splitlines()) == len(place.outbox.alerts())
+    assert work["failed"].alert in [
+        json.loads(one) for one in client(place).get("/alerts.jsonl").text.splitlines()
+    ]
+
+
+@pytest.mark.parametrize("folder", ["cep/web/page/static/vendored", "tests/page/vendored"])
+def test_what_others_wrote_is_as_they_wrote_it(folder: str) -> None:
+    told = tomllib.loads((ROOT / folder / "vendored.toml").read_text("utf-8"))["packages"]
+    files = {file["name"]: file["sha256"] for one in told for file in one["files"]}
+    licences = {one["licence_file"] for one in told}
+    assert {one.name for one in (ROOT / folder).iterdir()} == {*files, *licences, "vendored.toml"}
+    for name, digest in files.items():
+        assert hashlib.sha256((ROOT / folder / name).read_bytes()).hexdigest() == digest, name
+    for one in told:
+        assert one["version"]
+        assert one["integrity"].startswith("sha512-")
