@@ -135,11 +135,9 @@ def _evidence(arguments: argparse.Namespace, api: Api, id_: str) -> Evidence | N
         return None
     if not isinstance(api, InProcess):
         raise UsageError("--events goes with --job", "the record lies in the state folder")
-    from cep.record.read import events_of
+    from cep.web.desk.evidence import evidence_of
 
-    stored = api.desk.outbox.alert(id_)
-    assert stored is not None
-    return events_of(api.desk.job.state, stored)
+    return evidence_of(api.desk, id_)
 
 
 def _print_events(evidence: Evidence | None) -> None:

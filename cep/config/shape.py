@@ -69,7 +69,7 @@ class MuteTimeSection(Section):
 
     name: Annotated[Text, Field(max_length=100, examples=["nights"])]
     matchers: Annotated[Matchers, Field(default_factory=list, examples=[["severity =~ low|info"]])]
-    receivers: Annotated[list[Text] | None, Field(min_length=1, examples=[["pager"]])] = None
+    receivers: Annotated[list[Text] | None, Field(min_length=1, examples=[["desk"]])] = None
     weekdays: Annotated[list[Weekdays], Field(default_factory=list, examples=[["monday to friday"]])]
     days: Annotated[list[Days], Field(default_factory=list, examples=[["1 to 7", "-1"]])]
     months: Annotated[list[Months], Field(default_factory=list, examples=[["june to august"]])]

@@ -8,8 +8,8 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 from starlette.responses import Response
 
+from alerts.due import State
 from alerts.episodes.episode import Verdict
-from alerts.outbox.deliveries import State
 from cep.web.desk.acting import Actor
 from cep.web.desk.delivery_acts import ByFilter, redeliver_alerts, redeliver_by_filter
 from cep.web.desk.episode_acts import Does, EpisodeAct, change_episodes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -18,9 +18,11 @@ from cep.web.page.silencing import silences_for
 from cep.web.page.site import Site
 from cep.web.page.timeline import AlertEvent, drawn
 
+if TYPE_CHECKING:
+    from cep.record.read import TakenEvent
+
 OTHERS = 20
 """Alerts of its episode that are shown beside it."""
-_RECORDED = "Their times and fields are not recorded: see [record] in docs/job.md."
 
 
 def alert_page(site: Site, request: Request) -> Response:
@@ -28,8 +30,8 @@ def alert_page(site: Site, request: Request) -> Response:
     found = one_alert(site.desk, request.path_params["id"])
     alert: Mapping[str, Any] = found.alert
     episode, others = _episode(site, found)
-    events = site.events(alert) if site.events else None
-    shown = _named(alert) if events is None else list(events)
+    evidence = site.events(alert["id"])
+    events = [_event(one) for one in evidence.events]
     text, steps = marked(site.desk, alert)
     return site.answer(
         request,
@@ -37,9 +39,9 @@ def alert_page(site: Site, request: Request) -> Response:
         alert=alert,
         row=found,
         runbook=_link(alert.get("runbook")),
-        events=shown,
-        events_note=_RECORDED if events is None and shown else "",
-        timeline=drawn(shown),
+        events=events,
+        events_note=evidence.missing,
+        timeline=drawn(events),
         text=text,
         steps=steps,
         episode=episode,
@@ -63,9 +65,11 @@ def _episode(site: Site, found: AlertView) -> tuple[EpisodeView | None, tuple[Al
     return view, tuple(row for row in rows if row.number != found.number)[:OTHERS]
 
 
-def _named(alert: Mapping[str, Any]) -> list[AlertEvent]:
-    """The events that the alert names, where nothing else is known of them."""
-    return [AlertEvent(step, id_) for step, ids in alert["events"].items() for id_ in ids]
+def _event(taken: TakenEvent) -> AlertEvent:
+    """An event that the alert names, with what the record has of it."""
+    if taken.event is None:
+        return AlertEvent(taken.step, taken.id)
+    return AlertEvent(taken.step, taken.id, taken.event.time, dict(taken.event.fields))
 
 
 def _link(runbook: str | None) -> str | None:

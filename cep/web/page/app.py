@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal, cast
 
 from starlette.applications import Starlette
@@ -25,6 +26,7 @@ from cep.web.access.callers import Refusal
 from cep.web.access.policy import Access
 from cep.web.desk.desk import JobDesk
 from cep.web.desk.errors import DeskError, MissingError, NotYetError, UnfitError
+from cep.web.desk.evidence import evidence_of
 from cep.web.desk.filters import number_of, wanted
 from cep.web.page import acts, alert_list, sign_in
 from cep.web.page.alert_page import alert_page
@@ -90,7 +92,8 @@ _STATUS = {MissingError: 404, UnfitError: 409, NotYetError: 503}
 
 @dataclass(frozen=True, slots=True)
 class PageSettings:
-    """`key` signs cookies, which go over TLS alone if `secure`; `events` gives those of an alert."""
+    """`key` signs cookies, which go over TLS alone if `secure`. `events` gives those of an alert; None: the
+    job's record does."""
 
     key: str
     secure: bool = False
@@ -107,7 +110,7 @@ def page(desk: JobDesk, access: Access, settings: PageSettings) -> Starlette:
         templates,
         Tally(desk.outbox, desk.clock),
         lambda request: session_of(access, request),
-        settings.events,
+        settings.events or partial(evidence_of, desk),
     )
     live = Live(desk.outbox, rows_drawn(desk, templates), settings.pace)
     app = Starlette(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jinja2 import Environment
 from starlette.requests import Request
@@ -14,7 +14,9 @@ from cep.web.desk.desk import JobDesk
 from cep.web.page.forms import local
 from cep.web.page.sessions import Session
 from cep.web.page.tally import Tally
-from cep.web.page.timeline import AlertEvent
+
+if TYPE_CHECKING:
+    from cep.record.read import Evidence
 
 PAGES = (
     ("/", "Now"),
@@ -30,8 +32,8 @@ PAGES = (
 )
 """The pages that every page leads to."""
 
-Events = Callable[[Mapping[str, Any]], Sequence[AlertEvent] | None]
-"""The events of an alert, from wherever they are recorded; None if they are not."""
+Events = Callable[[str], "Evidence"]
+"""What is recorded of the events of the alert of that id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +60,13 @@ class Viewer:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The page of one job. `events` gives those of an alert, where they are recorded."""
+    """The page of one job."""
 
     desk: JobDesk
     templates: Environment
     tally: Tally
     sessions: Callable[[Request], Session]
-    events: Events | None = None
+    events: Events
 
     def answer(self, request: Request, template: str, status: int = 200, **values: object) -> Response:
         """The page of a template."""

@@ -1,0 +1,331 @@
+"""Values of keys of job.toml that cannot be used, and what is told of each."""
+
+from __future__ import annotations
+
+VALUES: dict[str, list[tuple[str, str, str, str]]] = {
+    # by key: a value that cannot be used; code, part of the message, part of the help
+    "[job] name": [
+        ('""', "CEP0706", "it is empty", "between the quotes"),
+        ('"a\\nb"', "CEP0706", "a sign that cannot be seen", "remove it"),
+        (f'"{"x" * 101}"', "CEP0706", "more than 100 characters", "shorten it"),
+    ],
+    "[job] packs": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"~/packs"', "CEP0706", "`~` is not replaced in a path", "write the path itself"),
+        ('"${HOME}/packs"', "CEP0706", "`${...}` is not replaced in a path", ""),
+        ('"a\\u0000b"', "CEP0706", "a sign that cannot be seen", ""),
+    ],
+    "[job] state": [
+        ('" "', "CEP0706", "it is empty", ""),
+        ('"~"', "CEP0706", "`~` is not replaced", ""),
+    ],
+    "[job] trigger": [
+        ('""', "CEP0706", "it is empty", "write a number and a unit"),
+        ('"5"', "CEP0706", "`5` is not a duration", "`500ms`"),
+        ('"five minutes"', "CEP0706", "is not a duration", ""),
+        ('"-1 second"', "CEP0706", "is not a duration", ""),
+    ],
+    "[job] shards": [
+        ("0", "CEP0706", "must be at least 1", "write `shards = 16`"),
+        ("4097", "CEP0706", "must be at most 4,096", "write `shards = 16`"),
+        ("99999999999999999999", "CEP0706", "must be at most 4,096", ""),
+    ],
+    "[feeds.payment] source": [
+        ('""', "CEP0706", "is `files`, not empty", 'write `source = "files"`'),
+        ('"file"', "CEP0706", "is `files`, not `file`", "did you mean `files`?"),
+        ('"kafka"', "CEP0707", "not supported yet", 'use source = "files"'),
+    ],
+    "[feeds.payment] path": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"inbox"', "CEP0706", "does not say what it holds", "write `inbox/*.jsonl` if it is a folder"),
+        ('"inbox/*.txt"', "CEP0706", "does not say what it holds", "rename the files"),
+        ('"inbox/**/*.csv"', "CEP0706", "folders of folders", "`inbox/*/*.jsonl`"),
+        ('"inbox/[a.csv"', "CEP0706", "its `[` is never closed", ""),
+        ('"inbox/{a,b.csv"', "CEP0706", "its `{` has no partner", ""),
+        ('"s3://bucket/*.csv"', "CEP0706", "it is an address", "a path on this machine"),
+        ('"~/inbox/*.csv"', "CEP0706", "`~` is not replaced", ""),
+    ],
+    "[feeds.payment] fields": [
+        ('{ amount = 1 }', "CEP0705", "fields.amount` must be text", 'write `amount = "TX_AMOUNT"`'),
+        ('{ amount = "" }', "CEP0706", "it is empty", ""),
+    ],
+    "[feeds.payment] constants": [
+        ('{ a = [1] }', "CEP0705", "must be a text, a number, true, false or a time", 'write `a = "EUR"`'),
+        ('{ a = { b = 1 } }', "CEP0705", "must be a text, a number", ""),
+    ],
+    "[feeds.payment] format": [
+        ('""', "CEP0706", "it is one of json, csv, parquet", 'write `"csv"`'),
+        ('"jsonl"', "CEP0706", "it is one of json, csv, parquet", "did you mean `json`?"),
+    ],
+    "[feeds.payment] timestamps": [
+        ('""', "CEP0706", "it is one of iso", "a pattern is written"),
+        ('"epoch_millis"', "CEP0706", "it is one of iso", "did you mean `epoch_ms`?"),
+        ('"yyyy-MM-dd"', "CEP0706", "it is one of iso", "a pattern is written as in `%d.%m.%Y %H:%M`"),
+        ('"%H:%M"', "CEP0706", "the pattern has no year", "%Y"),
+        ('"%Y %Q"', "CEP0706", "no pattern that strptime can read back", ""),
+    ],
+    "[feeds.payment] zone": [
+        ('""', "CEP0706", "it is empty", "`Europe/Berlin`"),
+        ('"Berlin"', "CEP0706", "there is no such zone", "did you mean `Europe/Berlin`?"),
+        ('"+25:00"', "CEP0706", "there is no such zone", ""),
+        ('"../../etc/passwd"', "CEP0706", "there is no such zone", ""),
+    ],
+    "[feeds.payment] header": [('"no"', "CEP0705", "must be true or false", "header = false")],
+    "[feeds.payment] delimiter": [
+        ('""', "CEP0706", "one ASCII character", "for a tab"),
+        ('";;"', "CEP0706", "one ASCII character", ""),
+        ("'\"'", "CEP0706", "one ASCII character", ""),
+        ('"¦"', "CEP0706", "one ASCII character", ""),
+    ],
+    "[outbox] url": [
+        ('""', "CEP0706", "no address of a database", "write sqlite:///state/outbox.db"),
+        ('"state/outbox.db"', "CEP0706", "no address of a database", ""),
+        ('"mysql://host/db"', "CEP0706", "SQLite or PostgreSQL", ""),
+        ('"postgres://host/db"', "CEP0706", "SQLite or PostgreSQL", "postgresql://"),
+        ('"postgresql://u:p@host:port/db"', "CEP0706", "its port", ":5432"),
+        ('"sqlite://"', "CEP0706", "in memory", "name a file"),
+        ('"sqlite:///:memory:"', "CEP0706", "in memory", ""),
+        ('"sqlite://state/outbox.db"', "CEP0706", "three slashes", "write sqlite:///state/outbox.db"),
+        ('"sqlite:///state/"', "CEP0706", "it names a folder", "sqlite:///state/outbox.db"),
+        ('"${GONE}"', "CEP0708", "the environment variable GONE is not set", "export GONE="),
+        ('"${MYSQL}"', "CEP0709", "what `${MYSQL}` stands for: an outbox is kept", ""),
+        ('"file:gone.txt"', "CEP0708", "there is no file", ""),
+        ('"file:."', "CEP0708", " is a folder", "name a file in it"),
+    ],
+    "[[routes]] matchers": [
+        ('["severity"]', "CEP0706", "`severity` is no matcher", "`severity = high`"),
+        ('["rule == a"]', "CEP0706", "there is no operator `==`", "`rule = a`"),
+        ('["rule =~ ("]', "CEP0706", "regular expression cannot be used", "RE2"),
+        ("[7]", "CEP0705", "must be text in quotes", ""),
+    ],
+    "[[routes]] receivers": [
+        ('["dask"]', "CEP0731", "there is no receiver `dask`", "did you mean `desk`?"),
+        ('[""]', "CEP0706", "it is empty", ""),
+    ],
+    "[[routes]] continue": [('"yes"', "CEP0705", "must be true or false", "continue = true")],
+    "[alerts] episode": [
+        ('""', "CEP0706", "it is empty", "write a number and a unit"),
+        ('"0s"', "CEP0706", "it is no time at all", "`1 hour`"),
+        ('"an hour"', "CEP0706", "is not a duration", ""),
+    ],
+    "[alerts] close_quiet": [("1", "CEP0705", "must be true or false", "close_quiet = true")],
+    "[record] keep": [
+        ('""', "CEP0706", "is not a duration", "`30 days`"),
+        ('"ever"', "CEP0706", "is not a duration", '"0" to keep none'),
+        ('"-1 day"', "CEP0706", "is not a duration", "`30 days`"),
+    ],
+    **{
+        f"[retention] {key}": [
+            ('""', "CEP0706", "it is empty", "write a number and a unit"),
+            ('"0 days"', "CEP0706", "it is no time at all", ""),
+            ('"ever"', "CEP0706", "is not a duration", ""),
+        ]
+        for key in ("alerts", "deliveries", "late", "dead_letters")
+    },
+    "[receivers.desk] kind": [
+        ('""', "CEP0706", "is `console` or `webhook` or `slack`", 'write `kind = "console"`'),
+        ('"web"', "CEP0706", "not `web`", "did you mean `webhook`?"),
+        ('"webhook"', "CEP0704", "`url` is missing in [receivers.desk]", "https://desk.example/cep"),
+        ('"slack"', "CEP0704", "`url` is missing in [receivers.desk]", 'kind "slack" needs it'),
+        ('"pagerduty"', "CEP0704", "`routing_key` is missing", "${PAGERDUTY_KEY}"),
+        ('"file"', "CEP0704", "`path` is missing", "alerts.jsonl"),
+    ],
+    "[receivers.desk] url": [
+        ('""', "CEP0706", "it is empty", "https://desk.example/cep"),
+        ('"desk.example"', "CEP0706", "begins with https:// or http://", ""),
+        ('"ftp://desk.example"', "CEP0706", "begins with https:// or http://", ""),
+        ('"https://"', "CEP0706", "and a host", ""),
+        ('"https://desk.example:99999/"', "CEP0706", "it is no URL", ""),
+        ('"https://desk example/"', "CEP0706", "a host", ""),
+        ('"http://169.254.169.254/"', "CEP0706", "is no address of a receiver", "own address or name"),
+        ('"http://[::ffff:169.254.169.254]/"', "CEP0706", "is no address of a receiver", ""),
+        ('"https://desk.example/"', "CEP0734", "has no option `url`", 'to kind "webhook" and "slack"'),
+        ('"${GONE}"', "CEP0734", "has no option `url`", ""),
+    ],
+    "[receivers.desk] secret": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"${GONE}"', "CEP0734", "has no option `secret`", 'kind "webhook"; kind "console" has no options'),
+    ],
+    "[receivers.desk] format": [
+        ('"prometheus"', "CEP0706", "is `cloudevents` or `alertmanager`", "alertmanager"),
+        ('"alertmanager"', "CEP0734", "has no option `format`", "webhook"),
+    ],
+    "[receivers.desk] routing_key": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"${GONE}"', "CEP0734", "has no option `routing_key`", 'kind "pagerduty"'),
+    ],
+    "[receivers.desk] server": [
+        ('""', "CEP0706", "it is not HOST or HOST:PORT", "mail.example:587"),
+        ('"smtp://mail.example"', "CEP0706", "it is not HOST or HOST:PORT", ""),
+        ('"me@mail.example"', "CEP0706", "it is not HOST or HOST:PORT", ""),
+        ('"mail.example:0"', "CEP0706", "it is not HOST or HOST:PORT", ""),
+        ('"mail.example:99999"', "CEP0706", "it is not HOST or HOST:PORT", ""),
+        ('"169.254.169.254:587"', "CEP0706", "is no address of a receiver", ""),
+        ('"mail.example"', "CEP0734", "has no option `server`", 'kind "email"'),
+    ],
+    "[receivers.desk] tls": [
+        ('"none"', "CEP0706", "is `starttls` or `tls`", ""),
+        ('"tls"', "CEP0734", "has no option `tls`", 'kind "email"'),
+    ],
+    "[receivers.desk] user": [('""', "CEP0706", "it is empty", ""), ('"a"', "CEP0734", "no option", "email")],
+    "[receivers.desk] password": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"${GONE}"', "CEP0734", "has no option `password`", ""),
+    ],
+    "[receivers.desk] sender": [
+        ('"Night Desk <a@desk.example>"', "CEP0706", "it is no address of mail", "without a name"),
+        ('"a@b\\nBcc: c@d.example"', "CEP0706", "it is no address of mail", ""),
+        ('"desk"', "CEP0706", "it is no address of mail", ""),
+        ('"a@desk.example"', "CEP0734", "has no option `sender`", ""),
+    ],
+    "[receivers.desk] to": [
+        ("[]", "CEP0706", "is empty", ""),
+        ('["desk"]', "CEP0706", "it is no address of mail", ""),
+        ("[5]", "CEP0705", "must be text in quotes", 'to = ["night@desk.example"]'),
+        ('["a@desk.example"]', "CEP0734", "has no option `to`", ""),
+    ],
+    "[receivers.desk] subject": [
+        ('" "', "CEP0706", "it is empty", "or remove the line"),
+        ('"{{ key }}"', "CEP0734", "has no option `subject`", ""),
+    ],
+    "[receivers.desk] message": [
+        ('""', "CEP0706", "it is empty", "or remove the line"),
+        ('"{{ key }}"', "CEP0734", "has no option `message`", '"slack" and "pagerduty" and "email"'),
+    ],
+    "[receivers.desk] html": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"<p>"', "CEP0734", "has no option `html`", 'kind "email"'),
+    ],
+    "[receivers.desk] path": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"~/alerts"', "CEP0706", "`~` is not replaced", ""),
+        ('"alerts/"', "CEP0706", "it names a folder", "alerts.jsonl"),
+        ('"alerts/.."', "CEP0706", "it names a folder", ""),
+        ('"alerts.jsonl"', "CEP0734", "has no option `path`", 'kind "file"'),
+    ],
+    "[receivers.desk] rotate_mb": [
+        ("0", "CEP0706", "must be at least 1", "rotate_mb = 100"),
+        ("1000001", "CEP0706", "must be at most 1,000,000", ""),
+        ("5", "CEP0734", "has no option `rotate_mb`", ""),
+    ],
+    "[receivers.desk] fsync": [
+        ('"sometimes"', "CEP0706", "is `always` or `never`", ""),
+        ('"never"', "CEP0734", "has no option `fsync`", ""),
+    ],
+    "[receivers.desk] allow_private": [
+        ('"yes"', "CEP0705", "must be true or false", ""),
+        ("true", "CEP0734", "has no option `allow_private`", "webhook"),
+    ],
+    "[receivers.desk] rules": [
+        ("[]", "CEP0706", "is empty", "or remove the line"),
+        ('[""]', "CEP0706", "it is empty", ""),
+        ("[5]", "CEP0705", "must be text in quotes", 'write `rules = ["card_testing"]`'),
+    ],
+    "[receivers.desk] severity": [
+        ('""', "CEP0706", "it is one of critical", "the least severe"),
+        ('"hihg"', "CEP0706", "it is one of critical", "did you mean `high`?"),
+        ('"High"', "CEP0706", "it is one of critical", "did you mean `high`?"),
+    ],
+    "[[routes]] group_by": [
+        ('["card id"]', "CEP0706", "names no value", "card_id"),
+        ("7", "CEP0705", "must be a list", ""),
+    ],
+    "[[routes]] group_wait": [
+        ('"soon"', "CEP0706", "cannot be used", "number and a unit"),
+    ],
+    "[[routes]] group_interval": [
+        ('""', "CEP0706", "it is empty", "number and a unit"),
+    ],
+    "[receivers.desk] group_by": [
+        ('["a b"]', "CEP0706", "`a b` names no value", "card_id"),
+    ],
+    "[receivers.desk] group_wait": [
+        ('"30"', "CEP0706", "cannot be used", "number and a unit"),
+    ],
+    "[receivers.desk] group_interval": [
+        ('"-5 minutes"', "CEP0706", "cannot be used", "number and a unit"),
+    ],
+    "[receivers.desk] rate": [
+        ('"fast"', "CEP0706", "`fast` is no rate", "30 per minute"),
+        ('"0 per minute"', "CEP0706", "is no rate", "30 per minute"),
+        ('"3 per blink"', "CEP0706", "no length of time", "30 per minute"),
+    ],
+    "[receivers.desk] order": [
+        ('"keys"', "CEP0706", "is `key`", "did you mean `key`?"),
+    ],
+    "[[mute_times]] name": [
+        ('""', "CEP0706", "it is empty", ""),
+        (f'"{"x" * 101}"', "CEP0706", "more than 100 characters", "shorten it"),
+    ],
+    "[[mute_times]] matchers": [
+        ('["severity"]', "CEP0706", "`severity` is no matcher", "severity = high"),
+    ],
+    "[[mute_times]] receivers": [
+        ("[]", "CEP0706", "is empty", ""),
+        ('["dsk"]', "CEP0742", "no receiver `dsk`", "`desk`"),
+    ],
+    "[[mute_times]] weekdays": [
+        ('["mon"]', "CEP0706", "`mon` is not a day", "monday to friday"),
+    ],
+    "[[mute_times]] days": [
+        ('["0"]', "CEP0706", "`0` is no day", "-1"),
+        ('["7 to 1"]', "CEP0706", "ends before it begins", "1 to 7"),
+    ],
+    "[[mute_times]] months": [
+        ('["13"]', "CEP0706", "`13` is not a month", "june to august"),
+    ],
+    "[[mute_times]] hours": [
+        ('["22:00"]', "CEP0706", "`22:00` is no range of hours", "22:00 to 06:00"),
+        ('["22:00 to 25:00"]', "CEP0706", "`25:00` is no time", "22:00 to 06:00"),
+        ('["06:00 to 06:00"]', "CEP0706", "no time at all", "00:00 to 24:00"),
+    ],
+    "[[mute_times]] zone": [
+        ('"Europe/Berln"', "CEP0706", "no time zone", "Europe/Berlin"),
+        ('"../etc"', "CEP0706", "no time zone", "Europe/Berlin"),
+    ],
+    "[[inhibit]] by": [
+        ("[]", "CEP0706", "is empty", ""),
+        ('["rule"]', "CEP0706", "`rule` is no matcher", "severity = high"),
+    ],
+    "[[inhibit]] of": [
+        ('["severity"]', "CEP0706", "`severity` is no matcher", "severity = high"),
+    ],
+    "[[inhibit]] equal": [
+        ('["card id"]', "CEP0706", "names no value", "card_id"),
+    ],
+    "[[inhibit]] for": [
+        ('"soon"', "CEP0706", "cannot be used", "number and a unit"),
+        ('"0 seconds"', "CEP0706", "no time at all", "1 hour"),
+    ],
+    "[http] listen": [
+        ('""', "CEP0706", "it is not HOST:PORT", "`127.0.0.1:8090`"),
+        ('"8090"', "CEP0706", "it is not HOST:PORT", "`127.0.0.1:8090`"),
+        ('":9000"', "CEP0706", "it is not HOST:PORT", "`127.0.0.1:9000`"),
+        ('"http://localhost:80"', "CEP0706", "it is not HOST:PORT", ""),
+        ('"localhost:99999"', "CEP0706", "it is not HOST:PORT", ""),
+    ],
+    "[http] certificate": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"job.pem"', "CEP0704", "`key` is missing in [http]", "stand together"),
+    ],
+    "[http] key": [
+        ('" "', "CEP0706", "it is empty", ""),
+        ('"job.key"', "CEP0704", "`certificate` is missing in [http]", "stand together"),
+    ],
+    "[tokens.ann] secret": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"abcdefghijklmnopqrstuvwxyz"', "CEP0735", "stands in the job file", '"${NAME}"'),
+        ('"${GONE}"', "CEP0708", "GONE is not set", "export GONE=..."),
+        ('"${MYSQL}"', "CEP0709", "a token has 20 to 500 letters", "token_urlsafe"),
+    ],
+    "[tokens.ann] scopes": [
+        ("[]", "CEP0706", "is empty", 'write `scopes = ["read", "operate"]`'),
+        ('["write"]', "CEP0706", "is `read` or `operate` or `deploy`", ""),
+        ('["read", 5]', "CEP0705", "must be text in quotes", ""),
+    ],
+    "[spark] cores": [
+        ("0", "CEP0706", "must be at least 1", "write `cores = 4`"),
+        ("-2", "CEP0706", "must be at least 1", ""),
+        ("1025", "CEP0706", "must be at most 1,024", ""),
+    ],
+}  # fmt: skip
