@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cep.cli.arguments import add_format, add_job, add_who, instant
 from cep.cli.failure import OK, UsageError
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from alerts.outbox import Outbox
     from cep.cli.arguments import Subparsers
     from cep.cli.job_api import Api
-    from cep.record.read import Evidence
 
 _ID = "its id, or six digits or more from its beginning"
 
@@ -117,33 +116,25 @@ def _filters(arguments: argparse.Namespace) -> dict[str, str | None]:
 
 def _show(arguments: argparse.Namespace, api: Api) -> int:
     found = api.ask("alert", {"id": arguments.id})["alert"]
-    evidence = _evidence(arguments, api, found["id"])
+    events = _events(arguments, api, found["id"])
     if arguments.format == "json":
-        whole = found if evidence is None else {"alert": found, **evidence.as_dict()}
+        whole = found if events is None else {"alert": found, **events}
         print(json.dumps(whole, ensure_ascii=False))
         return OK
     print(json.dumps(found, ensure_ascii=False, indent=2))
-    _print_events(evidence)
+    _print_events(events)
     return OK
 
 
-def _evidence(arguments: argparse.Namespace, api: Api, id_: str) -> Evidence | None:
-    """The events of an alert, where they are asked for. Raises UsageError where the record is elsewhere."""
-    from cep.cli.job_api import InProcess
-
-    if not arguments.events:
-        return None
-    if not isinstance(api, InProcess):
-        raise UsageError("--events goes with --job", "the record lies in the state folder")
-    from cep.web.desk.evidence import evidence_of
-
-    return evidence_of(api.desk, id_)
+def _events(arguments: argparse.Namespace, api: Api, id_: str) -> dict[str, Any] | None:
+    """The events of an alert, where they are asked for."""
+    return api.ask("alert_events", {"id": id_}) if arguments.events else None
 
 
-def _print_events(evidence: Evidence | None) -> None:
+def _print_events(events: dict[str, Any] | None) -> None:
     from cep.cli.event_lines import event_lines
 
-    for line in () if evidence is None else event_lines(evidence):
+    for line in () if events is None else event_lines(events):
         print(line)
 
 
@@ -151,12 +142,12 @@ def _explain(arguments: argparse.Namespace, api: Api) -> int:
     from cep.cli.alert_way import lines
 
     told = api.ask("alert", {"id": arguments.id})
-    evidence = _evidence(arguments, api, told["alert"]["id"])
+    events = _events(arguments, api, told["alert"]["id"])
     if arguments.format == "json":
-        print(json.dumps(told if evidence is None else {**told, **evidence.as_dict()}, ensure_ascii=False))
+        print(json.dumps(told if events is None else {**told, **events}, ensure_ascii=False))
         return OK
     print("\n".join(lines(told)))
-    _print_events(evidence)
+    _print_events(events)
     return OK
 
 

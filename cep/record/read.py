@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
-from alerts.notation import timestamp
 from cep.errors import JobError
 from cep.events import MIN_TIME, document_of
 from cep.job.shipping import packs
@@ -36,23 +35,6 @@ class TakenEvent:
     id: str
     event: RecordedEvent | None
 
-    def as_dict(self) -> dict[str, Any]:
-        """The same as a JSON object."""
-        if self.event is None:
-            return {"step": self.step, "id": self.id, "recorded": False}
-        one = self.event
-        return {
-            "step": self.step,
-            "id": self.id,
-            "recorded": True,
-            "stream": one.stream,
-            "time": timestamp(one.time),
-            "fields": dict(one.fields),
-            "batch": one.batch,
-            "arrived_at": timestamp(one.arrival),
-            "place": {"partition": one.partition, "file": one.file, "offset": one.offset},
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
@@ -61,10 +43,6 @@ class Evidence:
 
     events: tuple[TakenEvent, ...]
     missing: str
-
-    def as_dict(self) -> dict[str, Any]:
-        """The same as a JSON object."""
-        return {"events": [one.as_dict() for one in self.events], "missing": self.missing or None}
 
 
 def events_of(state: Path, stored: StoredAlert, limits: Limits = DEFAULT) -> Evidence:

@@ -56,6 +56,7 @@ def here(
         ("alerts", "list"), ("alerts", "list", "--limit", "2", "--format", "json"),
         ("alerts", "list", "--key", "card_id=c1", "--since", "1970-01-01T00:00:15Z"),
         ("alerts", "show", IDS[0]), ("alerts", "explain", IDS[0][:8]),
+        ("alerts", "show", IDS[0], "--events"), ("alerts", "show", IDS[0], "--events", "--format", "json"),
         ("episodes", "list"), ("episodes", "list", "--state", "closed"), ("episodes", "show", IDS[1]),
         ("episodes", "precision"), ("silences", "list", "--all"), ("receivers", "list", "--format", "json"),
         ("deadletters", "list"), ("deadletters", "show", "1"),

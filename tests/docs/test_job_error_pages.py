@@ -68,6 +68,9 @@ def whole(code: str) -> str:
     return "\n".join(lines)
 
 
+ENVIRON = {"DESK_TOKEN": "0123456789-0123456789"}
+
+
 def codes(folder: Path, text: str) -> set[str]:
     """All codes that a job file gets on a machine with packs, an inbox and a state folder of 16 shards."""
     (folder / "packs").mkdir()
@@ -75,12 +78,12 @@ def codes(folder: Path, text: str) -> set[str]:
     (folder / "inbox" / "login").mkdir(parents=True)
     (folder / "inbox" / "day.csv").mkdir()
     (folder / "job.toml").write_text(text, "utf-8")
-    loaded = load_job(folder / "job.toml", {})
+    loaded = load_job(folder / "job.toml", ENVIRON)
     found = list(loaded.diagnostics)
     if loaded.job is not None:
         packs = [load([folder / "packs"]).need()]
         found += [
-            *check_machine(loaded.job, {}),
+            *check_machine(loaded.job, ENVIRON),
             *no_file_fits(loaded.job),
             *check_packs(loaded.job),
             *check_feeds(loaded.job, packs),

@@ -31,6 +31,7 @@ TABLE = {
     ("GET", "/api/v1/status"): READ,
     ("GET", "/api/v1/alerts"): READ,
     ("GET", "/api/v1/alerts/{id}"): READ,
+    ("GET", "/api/v1/alerts/{id}/events"): READ,
     ("GET", "/api/v1/episodes"): READ,
     ("GET", "/api/v1/episodes/precision"): READ,
     ("GET", "/api/v1/episodes/{id}"): READ,

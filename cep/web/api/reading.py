@@ -16,6 +16,7 @@ from cep.web.desk.episodes import (
     one_episode,
     precision_of_rules,
 )
+from cep.web.desk.evidence import AlertEvents, alert_events
 from cep.web.desk.feeds import FeedView, feeds_now
 from cep.web.desk.filters import FILTERS, states_of, wanted
 from cep.web.desk.packs import PackView, packs_now
@@ -68,6 +69,10 @@ READING = (
         "alert", "GET", "/alerts/{id}", "read",
         "One alert, its episode, its deliveries with what the stages said of them", AlertView,
         lambda asked: one_alert(asked.desk, asked.path["id"]),
+    ),
+    Operation(
+        "alert_events", "GET", "/alerts/{id}/events", "read", "The events of an alert, from the job's record",
+        AlertEvents, lambda asked: alert_events(asked.desk, asked.path["id"]),
     ),
     Operation(
         "episodes", "GET", "/episodes", "read", "Episodes by state, then the worst, then the oldest first",

@@ -243,8 +243,9 @@ def _not_found(site: Site) -> Callable[..., object]:
     async def handler(request: Request, error: HTTPException) -> Response:
         heading = "There is no such page" if error.status_code == 404 else str(error.detail)
         return site.answer(
-            request, "problem.html", error.status_code, heading=heading, said=f"{heading}.", help="", code=""
-        )
+            request, "problem.html", error.status_code, heading=heading, said=f"{heading}.",
+            help="The pages that there are stand at the top.", code="",
+        )  # fmt: skip
 
     return handler
 
