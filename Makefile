@@ -10,6 +10,7 @@ EFFORT ?= 10
 STAMP := $(VENV)/.installed
 # drawn by tests of the page; without a font there is nothing to see
 BROWSER := chromium fonts-dejavu-core
+GET := apt-get -qq install -y --no-install-recommends
 # where this is set, each of some hundred processes of the tests would compile every module anew
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -42,13 +43,11 @@ java:
 tools:
 	@command -v promtool >/dev/null || test -x build/tools/promtool || { \
 	  mkdir -p build/tools/unpacked && cd build/tools/unpacked && \
-	  { ls /var/lib/apt/lists/*Packages* >/dev/null 2>&1 || apt-get -qq update; } && \
-	  apt-get -qq download prometheus && dpkg -x prometheus_*.deb . && mv usr/bin/promtool .. && \
+	  { apt-get -qq download prometheus || { apt-get -qq update && apt-get -qq download prometheus; } } && dpkg -x prometheus_*.deb . && mv usr/bin/promtool .. && \
 	  cd .. && rm -r unpacked; } >/dev/null 2>&1 || \
 	  echo "promtool is missing, some tests of ops/ are skipped; on Debian: apt-get install prometheus" >&2
-	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && \
-	  { ls /var/lib/apt/lists/*Packages* >/dev/null 2>&1 || apt-get -qq update; } && \
-	  DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $(BROWSER); } >/dev/null 2>&1 || \
+	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && export DEBIAN_FRONTEND=noninteractive && \
+	  { $(GET) $(BROWSER) || { apt-get -qq update && $(GET) $(BROWSER); }; }; } >/dev/null 2>&1 || \
 	  echo "chromium is missing, tests of the page are skipped; on Debian: sudo apt-get install $(BROWSER)" >&2
 
 quick: $(STAMP) ## lint, types and the tests that need no JVM
