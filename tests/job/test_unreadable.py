@@ -71,12 +71,14 @@ def test_other_verbs_name_it_too(job: JobFolder, verb: str) -> None:
 
 @pytest.mark.spark
 def test_a_start_names_what_it_may_not_use_of_its_state_folder(job: JobFolder, spark: Spark) -> None:
-    """Every folder of a real one and a file of each not to be read, what is written not to be written."""
+    """Every folder of a real one and a file of each not to be read, what is written not to be written; but a
+    job goes on without its record."""
     job.once(spark)
     root = job.state.root
     shutil.rmtree(job.state.logs)  # of this process's session
     job.state.make()
-    found = [root, *sorted(p for p in root.rglob("*") if "scratch" not in p.parts)]
+    apart = {"scratch", "record"}
+    found = [root, *sorted(p for p in root.rglob("*") if apart.isdisjoint(p.relative_to(root).parts))]
     one_each = {p.parent: p for p in found if p.is_file() and p.suffix != ".crc"}
     paths = [*(p for p in found if p.is_dir()), *one_each.values()]
     assert len(paths) > 25
@@ -91,6 +93,8 @@ def test_a_start_names_what_it_may_not_use_of_its_state_folder(job: JobFolder, s
     before = job.alerts()
     job.once(spark)
     assert job.alerts() == before, "and then it goes on"
+    ((ended, told),) = bound_by_modes.run([(str(job.state.record), 0, cases[0][2])])
+    assert (ended, f"cannot be removed: Permission denied ({job.state.record})" in told) == (0, True), told
     # As on a volume that is mounted there: not the job's, and not for its user.
     (root / "lost+found").mkdir()
     (((ended, told),)) = bound_by_modes.run([(str(root / "lost+found"), 0, cases[0][2])])
