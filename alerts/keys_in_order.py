@@ -47,7 +47,7 @@ class KeysInOrder:
             del failing[key]
 
     def go_on_as(self, due: Due, made: Due) -> None:
-        """What was begun goes on as a notification that was made of it."""
+        """Go on with what was begun as the notification that was made of it."""
         self._keys[made.place] = self._keys.pop(due.place)
 
     def end(self, due: Due, settled: Settled | None) -> list[Candidate]:

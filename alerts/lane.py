@@ -245,7 +245,7 @@ class Lane:
         self._ready.extendleft(map(Candidate, reversed(dues)))
 
     def _release(self, due: Due, settled: Settled | None = None) -> None:
-        """What came behind one of its key may be looked at again."""
+        """Look again at what came behind one of its key."""
         if self._keys is not None:
             self._ready.extendleft(reversed(self._keys.end(due, settled)))
 

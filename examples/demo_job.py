@@ -204,7 +204,7 @@ def look_around(place: DemoRun, silenced: str) -> None:
 
 
 def _silences(place: DemoRun, *arguments: str) -> str:
-    """What `cep silences` prints. Raises DemoError."""
+    """The lines that `cep silences` prints. Raises DemoError."""
     command = [str(CEP), "silences", *arguments, "--job", str(place.job)]
     done = subprocess.run(command, env=place.env, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -85,7 +85,7 @@ class Group:
         return 0 if grouping is None else grouping.interval
 
     def told(self, group: str, quiet_until: int, now: int) -> None:
-        """What waited in a group has gone out."""
+        """Take note that what waited in a group has gone out."""
         self.opened.pop(group, None)
         if len(self.quiet_until) > _FORGET:
             self.quiet_until = {name: end for name, end in self.quiet_until.items() if end > now}

@@ -76,7 +76,7 @@ class Throttle:
         return now if len(self.spent) < rate.most else self.spent[0] + rate.period
 
     def unspend(self) -> None:
-        """What was to go out did not."""
+        """Take note that what was to go out did not."""
         if self.spent:
             self.spent.pop()
 

@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _asked(arguments: argparse.Namespace, api: Api) -> int:
-    """What the job that runs answers, or its outbox."""
+    """The answer of the job that runs, or of its outbox."""
     if arguments.does == "list":
         return _print(api.ask("receivers")["receivers"], arguments.format, "the job")
     if arguments.does == "test":

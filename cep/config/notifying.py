@@ -30,7 +30,7 @@ _FIRST, _LATER = "30 seconds", "5 minutes"
 
 
 def settings_of(shaped: JobFile, branches: Branches | None) -> Settings:
-    """What comes between deliveries and notifications, of a file whose values are fine."""
+    """The settings between deliveries and notifications, of a file whose values are fine."""
     manners = {name: manner for name, one in shaped.receivers.items() if (manner := _manner(one)) != Manner()}
     inhibitions = tuple(_inhibition(n, one) for n, one in enumerate(shaped.inhibit, 1))
     return Settings(manners, tuple(map(_mute_time, shaped.mute_times)), inhibitions, branches)

@@ -83,7 +83,7 @@ def length(text: str) -> str:
 
 
 def keep(text: str) -> str:
-    """How long something is kept; `0`: not at all."""
+    """The time for which something is kept; `0`: not at all."""
     keep_time(text)
     return text
 

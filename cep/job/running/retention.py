@@ -139,7 +139,7 @@ def _alerts(outbox: Outbox, before: int) -> Iterator[float]:
 
 
 def _next(most: int, seconds: float) -> int:
-    """How many the next transaction removes, after one of `most` that took so long."""
+    """The number that the next transaction removes, after one of `most` that took so long."""
     enough = round(most * LONGEST / max(seconds, 1e-6))
     return max(_FEWEST, min(retention.STEP, 2 * most, enough))
 

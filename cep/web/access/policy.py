@@ -1,4 +1,4 @@
-"""Whether a request may do something, by the address that it came to and the token that it shows.
+"""The policy of the port: what a request may do, by the address that it came to and the token that it shows.
 
 On an address of this machine alone reading needs no token, and everything else does; on any other everything
 needs one. A page of another site cannot read through a browser here: without a token a request has to name

@@ -28,7 +28,7 @@ def answer(operation: Operation, asked: Asked, raw: bytes) -> dict[str, Any]:
 
 
 def plain(operation: Operation, found: object) -> dict[str, Any]:
-    """What an operation returned, as a JSON object."""
+    """The result of an operation, as a JSON object."""
     if operation.in_list:
         assert isinstance(found, tuple)
         return {operation.in_list: [asdict(one) for one in found]}

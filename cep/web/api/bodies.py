@@ -35,7 +35,7 @@ class NotedEpisodes:
 
 @_closed
 class Verdicted:
-    """What came of an episode."""
+    """The outcome for an episode."""
 
     verdict: Verdict
     note: Text = ""

@@ -28,7 +28,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What an operation is asked: texts of the path and the query, the body, who asks."""
+    """The request to an operation: texts of the path and the query, the body, who asks."""
 
     desk: JobDesk
     actor: Actor

@@ -46,7 +46,7 @@ class ActPage:
 
 
 def acts_page(desk: JobDesk, page: Page) -> ActPage:
-    """What people did, the newest first. Raises MistakenError and OutboxError."""
+    """The acts of people, the newest first. Raises MistakenError and OutboxError."""
     before = None if page.cursor is None else number_of("cursor", page.cursor)
     with desk.outbox.reading() as connection:
         found = read_audit(connection, before, page.limit + 1)

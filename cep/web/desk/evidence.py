@@ -48,7 +48,7 @@ class AlertEvents:
 
 
 def evidence_of(desk: JobDesk, id_: str) -> Evidence:
-    """What the record has of the events of the alert of that whole id. Raises MissingError."""
+    """The events of the alert of that whole id, as far as the record has them. Raises MissingError."""
     from cep.record.read import events_of
 
     stored = desk.outbox.alert(id_)

@@ -42,7 +42,7 @@ class Page:
 
 
 def told(text: str) -> str:
-    """What was given, as messages repeat it: one line, not all of what is long."""
+    """The text that was given, as messages repeat it: one line, not all of what is long."""
     return shown(text if len(text) <= LONGEST else f"{text[:LONGEST]}…")
 
 

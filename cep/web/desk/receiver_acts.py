@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What a receiver answered to a test: `outcome` is delivered, rejected, unreachable or gone."""
+    """The answer of a receiver to a test: `outcome` is delivered, rejected, unreachable or gone."""
 
     receiver: str
     id: str

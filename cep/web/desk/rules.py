@@ -69,7 +69,7 @@ class RuleText:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What the outbox says of rules, by pack and rule."""
+    """The numbers of rules in the outbox, by pack and rule."""
 
     alerts: Mapping[tuple[str, str], int]
     last: Mapping[tuple[str, str], str]

@@ -70,7 +70,7 @@ def alert_list(site: Site, request: Request) -> Response:
 
 
 def matches_of(of: Wanted) -> Matches:
-    """Whether an alert is wanted, as the outbox would say."""
+    """True for an alert that is wanted, as the outbox would say."""
     said = {"pack": of.pack, "rule": of.rule, "severity": of.severity}
     asked = {name: value for name, value in said.items() if value is not None}
     key = None if of.key is None else key_text(of.key)

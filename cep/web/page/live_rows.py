@@ -13,7 +13,7 @@ from cep.web.page.live import Draw
 
 
 def rows_drawn(desk: JobDesk, templates: Environment) -> Draw:
-    """What draws a row of HTML for each of some alerts."""
+    """The function that draws a row of HTML for each of some alerts."""
 
     def draw(alerts: Sequence[StoredAlert]) -> list[str]:
         if not alerts:

@@ -117,7 +117,7 @@ def packs(site: Site, request: Request) -> Response:
 
 
 def dead_letters(site: Site, request: Request) -> Response:
-    """What could not be read, the newest first."""
+    """The page of what could not be read, the newest first."""
     feed = request.query_params.get("feed") or None
     found = letters_page(site.desk, feed, Page(cursor=request.query_params.get("cursor")))
     older = f"/deadletters{query_of({'feed': feed, 'cursor': found.next})}" if found.next else None
