@@ -97,6 +97,8 @@ RUNNING: Mapping[str, str] = MappingProxyType(
         "CEP0966": "there is nothing of that name or id",
         "CEP0967": "what is asked for does not fit how it stands",
         "CEP0968": "the job cannot answer yet",
+        "CEP0969": "the alert was erased",
+        "CEP0970": "not all could be erased",
         "CEP0999": "this should not have happened",
     }
 )
