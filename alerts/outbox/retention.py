@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, bindparam, delete, exists, func, select
 
+from alerts.outbox import incidents
 from alerts.outbox.notifications import notifications
 from alerts.outbox.pages import first_from
 from alerts.outbox.schema import (
@@ -146,6 +147,7 @@ def remove_alerts(connection: Connection, old: OldAlerts) -> int:
         connection.execute(delete(deliveries).where(d.receiver == receiver, d.alert.in_(going)))
     _unindex(connection, going)
     connection.execute(delete(episodes).where(e.first.in_(going)))
+    incidents.forget(connection, going)
     return connection.execute(delete(alerts).where(a.number.in_(going))).rowcount
 
 

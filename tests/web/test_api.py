@@ -39,6 +39,7 @@ BODIES: dict[str, object] = {
     "add_silence": silence(),
     "redeliver_alert": {"receiver": "night"},
     "redeliver_alerts": {"alerts": IDS[:2]},
+    "replay_deadletters": {"numbers": [1]},
     "redeliver": {"receiver": "night", "filter": {"rule": "card_testing"}, "dry_run": True},
 }
 PATHS = {"id": IDS[0], "name": "desk", "number": "1", "pack": "fraud", "rule": "large"}
