@@ -233,6 +233,7 @@ class _Lifecycle:
         self._retention.wake()
         if not batch.replayed:
             self._reporter.take(batch)
+            self._standing.queries.take(batch.outcome.counts)
         self._progress.batch(batch)
 
 
