@@ -27,6 +27,7 @@ FULL: Mapping[str, str] = {
     "writing_alerts": "",
     "alert_episodes": "",
     "alert_stages": "",
+    "erase": "",
     "retention": "",
     "patterns": "--events 500000",
     "many_rules": "",
@@ -44,6 +45,7 @@ FULL: Mapping[str, str] = {
     "hostile_receivers": "",
     "page": "",
     "job": "",
+    "queries_page": "",
     "record": "",
     "scale": "",
 }
@@ -60,6 +62,7 @@ SMALL: Mapping[str, str] = {
     "writing_alerts": "--alerts 2000 --batches 2",
     "alert_episodes": "--alerts 2000 --batches 2",
     "alert_stages": "--alerts 1000 --routes 3 --silences 3",
+    "erase": "--alerts 5000 --seconds 2 --rate 100",
     "retention": "--alerts 5000 --seconds 2 --rate 100",
     "patterns": "--events 20000",
     "many_rules": "--events 2000 --rules 1 10 100 --turns 1",
@@ -77,6 +80,7 @@ SMALL: Mapping[str, str] = {
     "hostile_receivers": "--alerts 200 --only nobody 100s",
     "page": "--alerts 10000 --rate 200 --times 2 --streams 5 --seconds 2",
     "job": "--events 50000 --seconds 3",
+    "queries_page": "--queries 2000",
     "record": "--events 50000 --turns 1",
     "scale": "--events 50000 --times 1",
 }

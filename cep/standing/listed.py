@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cached_property
+from itertools import repeat
 from typing import Literal
 
 import numpy as np
@@ -36,10 +37,9 @@ class ListedQueries:
         """The places of those whose id, text, tags or filter hold a text, in whichever case; rising."""
         if not text:
             return self._living
-        said = json.dumps(text)[1:-1]  # as records have it
+        said = json.dumps(text.lower(), ensure_ascii=False)[1:-1]  # as records have it
         found = pc.or_(
-            pc.match_substring(self._texts, said, ignore_case=True),
-            pc.match_substring(self._ids, text, ignore_case=True),
+            pc.match_substring(self._texts, said), pc.match_substring(self._lower_ids, text.lower())
         )
         mask: npt.NDArray[np.bool_] = found.combine_chunks().to_numpy(zero_copy_only=False)
         chosen: Places = self._living[mask[self._living]]
@@ -53,11 +53,10 @@ class ListedQueries:
             case "id":
                 return places[self._rank[places].argsort(kind="stable")]
             case "hits":
-                counted = np.zeros(int(self._starts[-1]), np.int64)
-                of = self._place_of
-                for id_, number in hits.items():
-                    if (place := of.get(id_)) is not None:
-                        counted[place] = number
+                counted = np.zeros(int(self._starts[-1]) + 1, np.int64)
+                nowhere = repeat(len(counted) - 1)  # of a query that was taken out meanwhile
+                at = np.fromiter(map(self._place_of.get, hits, nowhere), np.int64, len(hits))
+                counted[at] = np.fromiter(hits.values(), np.int64, len(hits))
                 return places[np.argsort(-counted[places], kind="stable")]
 
     def query(self, place: int) -> tuple[StandingQuery, float]:
@@ -71,8 +70,13 @@ class ListedQueries:
 
     @cached_property
     def _texts(self) -> pa.ChunkedArray:
+        """Their JSON without the ids, lower-case, and without escapes of letters."""
         columns = (part.stored.records.column("query").cast(pa.large_string()) for part in self._parts)
-        return pa.chunked_array(columns, pa.large_string())
+        return pa.chunked_array([_lower(one) for one in columns], pa.large_string())
+
+    @cached_property
+    def _lower_ids(self) -> pa.ChunkedArray:
+        return pc.utf8_lower(self._ids)
 
     @cached_property
     def _ids(self) -> pa.ChunkedArray:
@@ -94,3 +98,16 @@ class ListedQueries:
     def _place_of(self) -> Mapping[str, int]:
         ids = self._ids.to_pylist()
         return {ids[place]: place for place in self._living.tolist()}
+
+
+def _lower(records: pa.Array) -> pa.Array:
+    """Texts of JSON in ASCII, lower-case, with the letters that escapes mean."""
+    escaped = pc.match_substring(records, "\\u")
+    if pc.any(escaped).as_py():
+        meant = (
+            json.dumps(json.loads(text), ensure_ascii=False, separators=(",", ":"))
+            for text in records.filter(escaped).to_pylist()
+        )
+        sound = [text.encode("utf-8", "replace").decode() for text in meant]
+        records = pc.replace_with_mask(records, escaped, pa.array(sound, records.type))
+    return pc.utf8_lower(records)

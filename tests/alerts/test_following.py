@@ -10,6 +10,7 @@ from random import Random
 
 import pytest
 from some_alerts import SECOND, raised
+from sqlalchemy import func, select
 from test_people import KEY, pagerduty
 from wayward_server import PATIENCE, Answer, Call, WaywardServer
 
@@ -18,13 +19,15 @@ from alerts.episodes.episode import EpisodeError, Standing
 from alerts.lane import Schedule
 from alerts.matchers import Matchers
 from alerts.outbox import BatchRecord, Outbox, OutboxError
+from alerts.outbox.blanking import in_episodes
 from alerts.outbox.episodes import assign_some, change, close_quiet, read_episodes
-from alerts.outbox.incidents import told_of
+from alerts.outbox.incidents import incidents, told_of
 from alerts.outbox.retention import old_alerts, remove_alerts
 from alerts.outbox.silences import add as add_silence
 from alerts.receivers.pagerduty import PagerDutyReceiver
 from alerts.routing import Route
 from alerts.silences import Silence
+from alerts.sought import Sought
 
 SOON = Schedule(first=0.005, longest=0.02, attempts=10_000, probe=0.02)
 ROUTES = [Route("pager")]
@@ -185,6 +188,20 @@ def test_what_is_old_goes_with_its_episode(tmp_path: Path) -> None:
             old = old_alerts(connection, 2**62, 0, 50)
             assert remove_alerts(connection, old) > 0
             assert told_of(connection, 1) == []
+
+
+def test_what_is_erased_leaves_no_incident(tmp_path: Path) -> None:
+    with WaywardServer(pagerduty) as server, desk_at(tmp_path, server) as desk:
+        desk.raise_some((1, "c1"), (2, "c2"))
+        desk.start()
+        server.wait_for(lambda calls: len(calls) == 2)
+        assert desk.dispatcher is not None
+        assert desk.dispatcher.drain(PATIENCE)
+        with desk.outbox.writing() as connection:
+            in_episodes(connection, Sought({"card_id": "c1"}), None).write(connection)
+            assert told_of(connection, 1) == []
+            assert len(told_of(connection, 2)) == 1
+            assert connection.scalar(select(func.count()).select_from(incidents)) == 1
 
 
 class Incidents:

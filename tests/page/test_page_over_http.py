@@ -22,6 +22,8 @@ from starlette.routing import Route
 from alerts.outbox import StoredAlert
 from cep.job.state_folder import letter_replays
 from cep.web.access.policy import Access
+from cep.web.desk.acting import Actor
+from cep.web.desk.erasing import erase
 from cep.web.page.app import ACTS, READING_ACTS, STREAM, VIEWS, PageSettings, page
 from cep.web.page.headers import POLICY
 from cep.web.page.live import Pace
@@ -72,6 +74,22 @@ def test_every_address_asks_for_what_it_should(place: ServedDesk, work: dict[str
     assert place.outbox.silences(0) == []
     assert anna.post("/sign-out", data={"csrf": anna_csrf}).status_code == 303
     assert anna.post("/silences", data={"csrf": anna_csrf}).status_code == 401
+
+
+def test_an_erased_alert_has_a_page_that_says_so(place: ServedDesk, work: dict[str, StoredAlert]) -> None:
+    gone = work["failed"].alert
+    key = json.dumps(gone["key"])
+    done = erase(place.desk, key, Actor("anna", place.now[0]), dry_run=False, rest=lambda _: None)
+    assert done.alerts
+    answer = client(place).get(f"/alerts/{gone['id']}")
+    assert answer.status_code == 410
+    assert "This alert was erased" in answer.text
+    assert "CEP0969" in answer.text
+    for path in ("/", "/alerts", "/episodes", "/rules", "/receivers", "/alerts.jsonl", "/alerts.csv"):
+        shown = client(place).get(path)
+        assert shown.status_code == 200, path
+        assert str(gone["id"]) not in shown.text
+        assert all(str(one) not in shown.text for one in gone["key"].values())  # type: ignore[attr-defined]
 
 
 def test_no_address_is_beside_the_tables(place: ServedDesk) -> None:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from some_desk import JOB, NOW, TOKENS
+from test_api import fits
 
 from alerts.outbox import BatchRecord, Outbox
 from cep.config import load_job
@@ -21,7 +22,11 @@ from cep.job.shipping import packs as stored_packs
 from cep.job.state_folder.folder import StateFolder
 from cep.plan.plan import hit_streams
 from cep.standing.store import QueryStore
+from cep.web.api.answering import answer
+from cep.web.api.known import OPERATIONS
+from cep.web.api.operation import Asked
 from cep.web.desk import queries as desk_queries
+from cep.web.desk.acting import Actor
 from cep.web.desk.desk import JobDesk
 from cep.web.desk.errors import DeskError, MissingError, MistakenError, NotYetError
 from cep.web.desk.filters import Page
@@ -127,7 +132,8 @@ def test_orders_and_cursors_lead_through_all(at: Queries) -> None:
 
 @pytest.mark.parametrize(
     ("text", "found"),
-    [("RECALL", ["q1"]), ("safety", ["q1"]), ("café", ["q3"]), ("wire", ["q3"]), ("<SCRIPT", ["<script>"]),
+    [("RECALL", ["q1"]), ("CAFÉ", ["q3"]),
+     ("safety", ["q1"]), ("café", ["q3"]), ("wire", ["q3"]), ("<SCRIPT", ["<script>"]),
      ('"brake', ["q2"]), ("nowhere", [])],
 )  # fmt: skip
 def test_queries_are_found_by_what_they_say(at: Queries, text: str, found: list[str]) -> None:
@@ -150,6 +156,17 @@ def test_a_plain_text_is_in_every_text_of_the_document(at: Queries) -> None:
     assert document_of(hits, "recall") == {"title": "recall", "body": "recall"}
     assert document_of(hits, '{"title": "x"}') == {"title": "x"}
     assert document_of(hits, "{recall") == {"title": "{recall", "body": "{recall"}
+
+
+def test_answers_of_the_api_fit_their_description(at: Queries) -> None:
+    counted(at, q2=7)
+    asked = Asked(at.desk, Actor("ann", NOW), {}, {})
+    tried = json.dumps({"document": {"title": "brake failure: recalled"}}).encode()
+    for one in OPERATIONS:
+        if one.name in ("queries", "try_queries"):
+            found = answer(one, asked, tried if one.method == "POST" else b"")
+            fits(json.loads(json.dumps(found)), one)
+            assert len(found.get("queries") or found["hits"]) > 1
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from cep.web.desk.delivery_acts import (
 )
 from cep.web.desk.episode_acts import Does, EpisodeAct, change_episodes
 from cep.web.desk.episodes import EpisodeView
+from cep.web.desk.erasing import Erasure, erase
 from cep.web.desk.errors import MistakenError
 from cep.web.desk.filters import instant, told, wanted
 from cep.web.desk.letter_replays import LettersReplayed, replay_feed, replay_letters
@@ -154,6 +155,12 @@ ACTING = (
     Operation(
         "redeliver", "POST", "/redeliver", "operate", "Send the alerts of a filter to a receiver again",
         Redelivery, _redeliver, body=bodies.FilteredToReceiver,
+    ),
+    Operation(
+        "erase", "POST", "/alerts/erase", "operate",
+        "Erase what is kept of a key: alerts, episodes, events, dead letters", Erasure,
+        lambda asked: erase(asked.desk, asked.body.key, asked.actor, dry_run=asked.body.dry_run),
+        body=bodies.Key, lasts=True,
     ),
     Operation(
         "replay_deadletters", "POST", "/deadletters/replay", "operate",

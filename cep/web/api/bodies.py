@@ -114,6 +114,14 @@ class Document:
 
 
 @_closed
+class Key:
+    """What is to be erased: `card_id=c1`, or a JSON object."""
+
+    key: Annotated[str, Field(min_length=1, max_length=2_000)]
+    dry_run: bool = False
+
+
+@_closed
 class LettersToReplay:
     """Dead letters by their `numbers`, or without those all of a `feed`, or with `all` all that there are.
 

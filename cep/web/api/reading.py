@@ -22,9 +22,9 @@ from cep.web.desk.feeds import FeedView, feeds_now
 from cep.web.desk.filters import FILTERS, states_of, wanted
 from cep.web.desk.packs import PackView, packs_now
 from cep.web.desk.queries import (
+    DocumentTried,
     QueryFilter,
     QueryPage,
-    Tried,
     queries_page,
     query_filter,
     try_document,
@@ -147,7 +147,8 @@ READING = (
         ),
     ),
     Operation(
-        "try_queries", "POST", "/queries/try", "read", "The standing queries that a document hits", Tried,
+        "try_queries", "POST", "/queries/try", "read", "The standing queries that a document hits",
+        DocumentTried,
         lambda asked: try_document(asked.desk, asked.body.set, asked.body.document), body=bodies.Document,
     ),
     Operation(

@@ -37,7 +37,7 @@ LONGEST = 100_000
 SHOWN = 500
 """Queries that an answer to it names."""
 ORDERS: tuple[Order, ...] = ("hits", "cost", "id")
-_NOTHING = CountsOfSet({}, {}, 0)
+_NOTHING = CountsOfSet({}, {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class QueryHitView:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class DocumentTried:
     """The hits of a document, at most 500 by id; `more` of them are left out. `undecided` are ids of those
     whose limit was reached. `document` is what was asked about."""
 
@@ -145,7 +145,7 @@ def queries_page(desk: JobDesk, wanted: QueryFilter, page: Page) -> QueryPage:
     )
 
 
-def try_document(desk: JobDesk, name: str | None, document: Mapping[str, object]) -> Tried:
+def try_document(desk: JobDesk, name: str | None, document: Mapping[str, object]) -> DocumentTried:
     """The queries of a set that a document hits, by the segments that the job compiled.
 
     Fields that it does not give are null; a time that it does not give is now. Raises MistakenError,
@@ -166,7 +166,7 @@ def try_document(desk: JobDesk, name: str | None, document: Mapping[str, object]
         for one in found.hits[:SHOWN]
     )  # fmt: skip
     undecided = tuple(one.id for one in found.undecided)
-    return Tried(hits.queries.name, document, views, max(0, len(found.hits) - SHOWN), undecided)
+    return DocumentTried(hits.queries.name, document, views, max(0, len(found.hits) - SHOWN), undecided)
 
 
 def document_of(hits: HitStream, text: str) -> Mapping[str, object]:
@@ -265,7 +265,7 @@ def _set_view(desk: JobDesk, pack: str, hits: HitStream) -> QuerySetView:
     count = len(_listed(desk, hits))
     lines = _lines(StateFolder(desk.job.state).queries, content, Path(hits.queries.file).suffix.lower())
     refused = None if lines is None else lines - count
-    documents = _counts(desk, hits).documents
+    documents = 0 if desk.live is None else desk.live.queries.documents(name)
     return QuerySetView(name, hits.documents.name, pack, hits.queries.file, count, refused, documents)
 
 

@@ -13,11 +13,10 @@ from cep.counters import Count, QueryDocuments, QueryHits, UndecidedDocuments, o
 
 @dataclass(frozen=True, slots=True)
 class CountsOfSet:
-    """Of one set of queries: `hits` and `undecided` by id, and `documents` that it was asked about."""
+    """Of one set of queries: `hits` and `undecided` by id."""
 
     hits: Mapping[str, int]
     undecided: Mapping[str, int]
-    documents: int
 
 
 class QueryCounts:
@@ -41,8 +40,13 @@ class QueryCounts:
                 if asked.outcome == "documents":
                     self._documents[asked.queries] += number
 
+    def documents(self, queries: str) -> int:
+        """The number of documents that the queries of that name were asked about."""
+        with self._lock:
+            return self._documents[queries]
+
     def of(self, queries: str) -> CountsOfSet:
         """The counts of the queries of that name, as they are now."""
         with self._lock:
             hits, undecided = (dict(of.get(queries, Counter())) for of in (self._hits, self._undecided))
-            return CountsOfSet(hits, undecided, self._documents[queries])
+            return CountsOfSet(hits, undecided)

@@ -25,7 +25,7 @@ from alerts.web_server import hold
 from cep.web.access.callers import Refusal
 from cep.web.access.policy import Access
 from cep.web.desk.desk import JobDesk
-from cep.web.desk.errors import DeskError, MissingError, NotYetError, UnfitError
+from cep.web.desk.errors import DeskError, GoneError, MissingError, NotYetError, UnfitError
 from cep.web.desk.evidence import evidence_of
 from cep.web.desk.filters import number_of, wanted
 from cep.web.page import acts, alert_list, queries, sign_in
@@ -91,7 +91,8 @@ ACTS: tuple[tuple[str, Act], ...] = (
 READING_ACTS: tuple[tuple[str, Act], ...] = (("/queries/try", queries.try_text),)
 """Forms that change nothing: who may read may send them, with the text of the session."""
 STREAM = "/alerts/stream"
-_STATUS = {MissingError: 404, UnfitError: 409, NotYetError: 503}
+_HEADINGS = {404: "There is nothing here", 410: "This alert was erased"}
+_STATUS = {MissingError: 404, GoneError: 410, UnfitError: 409, NotYetError: 503}
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +238,7 @@ def _refusal(site: Site, request: Request, refusal: Refusal) -> Response:
 
 
 def _problem(site: Site, request: Request, error: DeskError, status: int) -> Response:
-    heading = "There is nothing here" if status == 404 else "That cannot be meant"
+    heading = _HEADINGS.get(status, "That cannot be meant")
     return site.answer(
         request, "problem.html", status, heading=heading, said=_sentence(error.message),
         help=_sentence(error.help), code=error.code,

@@ -25,7 +25,7 @@ from cep.web.page.forms import Form, query_of
 from cep.web.page.site import Site
 
 if TYPE_CHECKING:
-    from cep.web.desk.queries import QueryFilter, Tried
+    from cep.web.desk.queries import DocumentTried, QueryFilter
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def try_text(site: Site, request: Request, form: Form) -> Response:
 
 def _answer(
     site: Site, request: Request, wanted: QueryFilter, cursor: str | None, text: str = "",
-    tried: Tried | None = None, wrong: MistakenError | None = None,
+    tried: DocumentTried | None = None, wrong: MistakenError | None = None,
 ) -> Response:  # fmt: skip
     found = queries_page(site.desk, wanted, Page(cursor=cursor))
     said = {"set": found.set, "text": wanted.text, "by": wanted.by}
