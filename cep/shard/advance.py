@@ -38,6 +38,7 @@ from cep.hashing.rows import grouped
 from cep.operators.operator import BatchContext
 from cep.operators.running import Groups, running, together
 from cep.plan.plan import Plan, RuleId, RuleName, Space
+from cep.shard.masked_counts import masked
 from cep.shard.memory import Merging, Remaining, ShardMemory, SpaceMemory, recall, remember
 from cep.shard.pending import pending_parts
 from cep.shard.render import Part, rendered
@@ -137,7 +138,8 @@ def match_shard(
         kept is not before.spaces[name] for name, kept in after.items()
     )
     memory = ShardMemory(after, next(batch.numbers)) if changed else before
-    return Outcome(memory, batch.raised, batch.counts)
+    counts = batch.counts if options.mask is None else masked(batch.counts, plan, options.mask)
+    return Outcome(memory, batch.raised, counts)
 
 
 @dataclass(slots=True)

@@ -29,8 +29,8 @@ def with_secrets(rule: typed.Rule, declared: Declared) -> typed.Rule:
 
 
 def _secrets(stream: str, declared: Declared) -> frozenset[str]:
-    found = declared.streams[stream].stream
-    return frozenset() if found is None else found.secrets
+    found = declared.streams.get(stream)
+    return frozenset() if found is None or found.stream is None else found.stream.secrets
 
 
 def _key(by: typed.By, secrets: Mapping[str, frozenset[str]]) -> typed.By:
