@@ -79,6 +79,7 @@ RUNNING: Mapping[str, str] = MappingProxyType(
         "CEP0746": "a resource cannot be opened",
         "CEP0747": "too large to be sent to workers",
         "CEP0748": "what a worker needs is not there",
+        "CEP0872": "the jars of Kafka are missing",
         "CEP0880": "a clock that cannot be right",
         "CEP0881": "a file of the state folder that the job's user may not use",
         "CEP0920": "packs of one job have different queries of one name",

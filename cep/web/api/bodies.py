@@ -114,5 +114,19 @@ class Key:
 
 
 @_closed
+class LettersToReplay:
+    """Dead letters by their `numbers`, or without those all of a `feed`, or with `all` all that there are.
+
+    `data` (base64) takes the place of the bytes of a single one that is named.
+    """
+
+    numbers: Annotated[list[Annotated[int, Field(ge=0)]] | None, Field(min_length=1, max_length=1_000)] = None
+    feed: Annotated[str | None, Field(max_length=200)] = None
+    all: bool = False
+    data: Annotated[str | None, Field(max_length=240_000)] = None
+    dry_run: bool = False
+
+
+@_closed
 class Nothing:
     """Nothing is needed."""

@@ -84,6 +84,7 @@ ACTS: tuple[tuple[str, Act], ...] = (
     ("/silences/{id}/expire", acts.expire),
     ("/alerts/{id}/redeliver", acts.redeliver),
     ("/redeliver", acts.redeliver_filtered),
+    ("/deadletters/replay", acts.replay),
     ("/receivers/{name}/resume", acts.resume),
     ("/receivers/{name}/test", acts.test),
 )
