@@ -11,6 +11,7 @@ from secretive import DERIVED, MASK_KEY, PACK, VALUE
 
 from alerts.masking import DIGITS, Mask
 from alerts.raised import Raised
+from cep.counters import WindowEventsOverLimit
 from cep.decode.letters import DeadLetter, without_secrets
 from cep.inprocess.session import Session
 from cep.job.workers.late import late_rows
@@ -158,6 +159,24 @@ def test_dead_letters_of_such_a_stream_keep_place_and_field() -> None:
     assert VALUE not in kept.reason
     other = without_secrets(letter, pack().stream("copies"), MASK)
     assert other.data == b"", "a derived stream may have secrets, too"
+
+
+def test_the_key_that_lost_runs_is_told_by_its_hash(tmp_path: Path) -> None:
+    limited = PACK + (
+        "rule held { by card  over pay sliding 1 hour  having percentile(amount, 0.5) > 90  limit 3 events }"
+    )
+    recording = Recording(tmp_path, limited)
+    keys = []
+    for mask in (None, MASK):
+        session = Session(compile_plan([recording.pack]), options=MatchOptions(mask=mask))
+        session.feed(recording.events("pay", pays(300)))
+        session.drain()
+        lost = {
+            one: number for one, number in session.counts.items() if isinstance(one, WindowEventsOverLimit)
+        }
+        keys.append(sorted((json.loads(one.key)["card"], number) for one, number in lost.items()))
+    assert [card for card, _ in keys[0]] == ["c2"], "of a batch the key that lost most"
+    assert keys[1] == sorted((MASK(card), number) for card, number in keys[0])
 
 
 @pytest.mark.parametrize("text", ["", "x", VALUE, "\ud800", "x" * 10_000])

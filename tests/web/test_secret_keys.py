@@ -18,7 +18,9 @@ from alerts.outbox.silences import read_silences
 from alerts.routing import Route
 from alerts.silences import Silence
 from cep.config import load_job
+from cep.decode.letters import DeadLetter
 from cep.job.batches.deployed_packs import Running
+from cep.job.state_folder import dead_letters
 from cep.job.state_folder.manifest import Result
 from cep.web.desk.acting import Actor, acts_page
 from cep.web.desk.alerts import alerts_page
@@ -26,7 +28,9 @@ from cep.web.desk.delivery_acts import ByFilter, redeliver_by_filter
 from cep.web.desk.desk import JobDesk
 from cep.web.desk.episodes import EpisodeFilter, episodes_page
 from cep.web.desk.erasing import erase
+from cep.web.desk.errors import UnfitError
 from cep.web.desk.filters import Page, wanted
+from cep.web.desk.letter_replays import replay_letters
 from cep.web.desk.silence_acts import NewSilence, add_silence
 
 MASK = Mask(MASK_KEY.encode())
@@ -130,6 +134,16 @@ def test_either_is_erased(place: Secretive, value: str) -> None:
         and (HASH.encode() in one.read_bytes() or VALUE.encode() in one.read_bytes())
     ]  # fmt: skip
     assert found == []
+
+
+def test_a_letter_without_bytes_is_not_read_again(place: Secretive) -> None:
+    """Mended bytes would be kept in the clear."""
+    letter = DeadLetter("pay", "pay-0.jsonl", 7, "decode", "it cannot be read", b"")
+    with place.desk.outbox.writing() as connection:
+        dead_letters.write(connection, 0, [letter])
+    for data in (None, b"{}"):
+        with pytest.raises(UnfitError, match="secret fields, of which no bytes are kept"):
+            replay_letters(place.desk, ["1"], place.ann, data=data)
 
 
 def test_episodes_are_by_the_hash(place: Secretive) -> None:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection, inspect, select, update
 
 from alerts.outbox.blanking import Found, Pass
 from alerts.sought import Fields, Sought
+from cep.job.state_folder import letter_replays
 from cep.job.state_folder.dead_letters import dead_letters, late_events
 
 ROWS = 200
@@ -31,11 +33,18 @@ def in_dead_letters(connection: Connection, sought: Sought, after: Any) -> Found
     query = select(c.number, c.stage, c.reason, c.data).order_by(c.number).limit(ROWS)
     rows = connection.execute(query if after is None else query.where(c.number > after)).all()
     found = Found(rows[-1].number if len(rows) == ROWS else None)
+    mended = letter_replays.mended(connection, [row.number for row in rows])
     for number, stage, reason, data in rows:
-        if stage not in _OF_FILES and sought.stands_in(f"{reason}\n{bytes(data).decode('utf-8', 'replace')}"):
-            gone = update(dead_letters).where(c.number == number).values(reason=_GONE, data=b"")
-            found.note("dead_letters", lambda to, gone=gone: to.execute(gone))  # type: ignore[misc]
+        texts = (one.decode("utf-8", "replace") for one in (bytes(data), mended.get(number, b"")))
+        if stage not in _OF_FILES and sought.stands_in("\n".join((reason, *texts))):
+            found.note("dead_letters", partial(_erase_letter, number=number))
     return found
+
+
+def _erase_letter(connection: Connection, number: int) -> None:
+    gone = update(dead_letters).where(dead_letters.c.number == number)
+    connection.execute(gone.values(reason=_GONE, data=b""))
+    letter_replays.erase(connection, number)
 
 
 def in_late_events(fields: Mapping[str, Fields]) -> Pass:

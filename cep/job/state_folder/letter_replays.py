@@ -230,6 +230,27 @@ def forget(connection: Connection, numbers: Sequence[int]) -> None:
             connection.execute(delete(letter_replays).where(letter_replays.c.number.in_(some)))
 
 
+def mended(connection: Connection, numbers: Sequence[int]) -> dict[int, bytes]:
+    """The mended bytes of letters that have some, by number."""
+    if not _there(connection):
+        return {}
+    r = letter_replays.c
+    found = {}
+    for some in _chunks(numbers):
+        query = select(r.number, r.data).where(r.number.in_(some), r.data.is_not(None))
+        found |= {number: bytes(data) for number, data in connection.execute(query)}
+    return found
+
+
+def erase(connection: Connection, number: int) -> None:
+    """Erase the mended bytes of a letter that is erased; it is not read again if it still waits."""
+    if _there(connection):
+        r = letter_replays.c
+        connection.execute(delete(letter_replays).where(r.number == number, r.state == "waits"))
+        mine = update(letter_replays).where(r.number == number, r.data.is_not(None))
+        connection.execute(mine.values(data=b""))
+
+
 def _successors(connection: Connection, batch: int) -> dict[Place, int]:
     c = dead_letters.c
     rows = connection.execute(select(c.feed, c.file, c.offset, c.number).where(c.batch == batch))
