@@ -235,7 +235,7 @@ def mended(connection: Connection, numbers: Sequence[int]) -> dict[int, bytes]:
     if not _there(connection):
         return {}
     r = letter_replays.c
-    found = {}
+    found: dict[int, bytes] = {}
     for some in _chunks(numbers):
         query = select(r.number, r.data).where(r.number.in_(some), r.data.is_not(None))
         found |= {number: bytes(data) for number, data in connection.execute(query)}
