@@ -39,6 +39,7 @@ CONFIG: Mapping[str, str] = MappingProxyType(
         "CEP0725": "two feeds read the same files",
         "CEP0726": "the files of a feed cannot be read",
         "CEP0727": "the port of the job is open to other machines",
+        "CEP0728": "a secret field without a key to hide it",
         "CEP0730": "an option that is no feed",
         "CEP0731": "a route names an unknown receiver",
         "CEP0732": "what routes leave without effect",

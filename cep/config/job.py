@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from alerts.masking import Mask
 from alerts.routing import Branches, Route, Routes
 from alerts.settings import Settings
 from cep.config.places import Places
@@ -99,7 +100,7 @@ class Job:
 
     `cores` None: all that the process may use. `branches` None: each receiver has its own route. `settings`
     are what comes between deliveries and notifications. `keep`: for how long accepted events stay in the
-    record, in nanoseconds; 0: none are recorded.
+    record, in nanoseconds; 0: none are recorded. `mask_key` None: no field of its packs is secret.
     """
 
     name: str
@@ -108,6 +109,7 @@ class Job:
     state: Path
     trigger: int
     shards: int
+    mask_key: Secret | None
     feeds: tuple[Feed, ...]
     outbox: Secret
     receivers: tuple[Receiver, ...]
@@ -140,6 +142,10 @@ class Job:
             return self.places.value(("feeds", feed, name) if name else ("feeds", feed))
 
         return Options(self.file.parent, span)
+
+    def mask(self, environ: Mapping[str, str]) -> Mask | None:
+        """Hashes of secret values; None without a key. Raises SecretError."""
+        return None if self.mask_key is None else Mask(self.mask_key.reveal(environ).encode())
 
     def outbox_url(self, environ: Mapping[str, str]) -> str:
         """The outbox's URL, with its secrets; the path of a file is absolute. Raises SecretError."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from alerts.matchers import Matchers
 from alerts.routing import Branch, Branches
 from cep.config.job import Desk, Job, JobLoaded, Listen, Receiver, Retention, Token
+from cep.config.masking import check_mask_key
 from cep.config.notifying import check_notifying, grouping_of, settings_of
 from cep.config.places import Places, places_of
 from cep.config.routes import check_routes
@@ -21,6 +22,7 @@ from cep.config.values import (
     access_token,
     keep_time,
     listen_address,
+    mask_key,
     outbox_address,
     present,
     signing_secret,
@@ -130,6 +132,7 @@ def _validated(
         diagnostics.extend(_secrets(job, environ))
     diagnostics.extend(check_routes(job))
     diagnostics.extend(check_tokens(job, environ))
+    diagnostics.extend(check_mask_key(job))
     diagnostics.extend(check_notifying(job, shaped))
     diagnostics.extend(without_effect(job))
     return JobLoaded(None if has_errors(diagnostics) else job, tuple(in_order(diagnostics)))
@@ -147,6 +150,7 @@ def _job(path: Path, shaped: JobFile, receivers: Sequence[Section], places: Plac
         state=state,
         trigger=parse_duration(shaped.job.trigger),
         shards=shaped.job.shards,
+        mask_key=None if shaped.job.mask_key is None else Secret(shaped.job.mask_key, folder),
         feeds=tuple(_feed(name, feed, folder) for name, feed in shaped.feeds.items()),
         outbox=Secret(outbox, folder),
         receivers=tuple(_receiver(one) for one in receivers),
@@ -205,6 +209,8 @@ def _branches(shaped: JobFile) -> Branches | None:
 def _secrets(job: Job, environ: Mapping[str, str]) -> list[Diagnostic]:
     """Mistakes in the values that stand elsewhere; no message repeats one."""
     found = _secret(job.places.value(("outbox", "url")), job.outbox, outbox_address, environ)
+    if job.mask_key is not None and job.mask_key.refers:
+        found += _secret(job.places.value(("job", "mask_key")), job.mask_key, mask_key, environ)
     for receiver in job.receivers:
         found += receiver_secrets(job, receiver, environ)
     for token in job.tokens:

@@ -30,6 +30,11 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
         ("4097", "CEP0706", "must be at most 4,096", "write `shards = 16`"),
         ("99999999999999999999", "CEP0706", "must be at most 4,096", ""),
     ],
+    "[job] mask_key": [
+        ('""', "CEP0735", "stands in the job file", "${MASK_KEY}"),
+        ('"${GONE}"', "CEP0708", "GONE is not set", "export GONE"),
+        ('"file:gone.key"', "CEP0708", "gone.key", ""),
+    ],
     "[feeds.payment] source": [
         ('""', "CEP0706", "is `files`, not empty", 'write `source = "files"`'),
         ('"file"', "CEP0706", "is `files`, not `file`", "did you mean `files`?"),

@@ -177,6 +177,7 @@ def test_what_messages_say_to_write_is_right(tmp_path: Path, key: Key) -> None:
 
 
 SECRETS = {
+    "MASK_KEY": "0123456789-0123456789",
     "DESK_TOKEN": "0123456789-0123456789",
     "DESK_SECRET": "whsec_" + "MDEyMzQ1Njc4OWFiY2RlZmdoaWprbG1ub3A=",
     "MAIL_PASSWORD": "hunter2",

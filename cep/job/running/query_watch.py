@@ -71,7 +71,7 @@ class QueryWatch:
         try:
             query = stream.start(
                 self._spark, self._folder, layout, cores, feeds, driver, trigger,
-                record=driver.running.job.keep > 0,
+                record=driver.running.job.keep > 0, mask=driver.running.job.mask(driver.around.environ),
             )  # fmt: skip
             return self._watch(query)
         except (Py4JError, OSError) as error:  # either, when the JVM is gone

@@ -28,6 +28,7 @@ from cep.web.desk.desk import JobDesk
 from cep.web.desk.errors import DeskError, GoneError, MissingError, NotYetError, UnfitError
 from cep.web.desk.evidence import evidence_of
 from cep.web.desk.filters import number_of, wanted
+from cep.web.desk.secrets import shown
 from cep.web.page import acts, alert_list, queries, sign_in
 from cep.web.page.alert_page import alert_page
 from cep.web.page.episode_queue import episode_queue
@@ -194,7 +195,7 @@ def _streaming(site: Site, live: Live) -> Callable[..., object]:
         given = request.query_params
         after = request.headers.get("last-event-id") or given.get("after", "0")
         try:
-            matches = alert_list.matches_of(wanted(alert_list.filters_of(given)))
+            matches = alert_list.matches_of(shown(site.desk, wanted(alert_list.filters_of(given))))
             number = number_of("after", after)
         except DeskError as error:
             return _problem(site, request, error, 400)
