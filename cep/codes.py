@@ -100,6 +100,7 @@ RUNNING: Mapping[str, str] = MappingProxyType(
         "CEP0968": "the job cannot answer yet",
         "CEP0969": "the alert was erased",
         "CEP0970": "not all could be erased",
+        "CEP0975": "a client has too many streams",
         "CEP0999": "this should not have happened",
     }
 )

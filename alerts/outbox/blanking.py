@@ -1,4 +1,4 @@
-"""What people and stages wrote beside alerts, without the values that somebody asks to have erased.
+"""Words that people and stages wrote beside alerts, without the values that somebody asks to have erased.
 
 Each kind is gone through by its key, some rows at a time (`Pass`): what one look finds is one transaction.
 """

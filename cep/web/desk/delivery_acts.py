@@ -1,4 +1,4 @@
-"""What people do with deliveries: send alerts again, under their ids and with their bodies."""
+"""Acts on deliveries: send alerts again, under their ids and with their bodies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person may ask to be erased: alerts on a key, and all that is kept of it beside them.
+"""Erasure of what a person may ask for: alerts on a key, and all that is kept of it beside them.
 
 In small steps that no batch waits for. Each kind is gone through once: what comes meanwhile, or is being
 sent, is not reached; asked for again, what is left goes. The act is written down with names and numbers, no

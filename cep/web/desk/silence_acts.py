@@ -1,4 +1,4 @@
-"""What people do with silences: begin one, take one back."""
+"""Acts on silences: begin one, take one back."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ COLUMNS = (
     "suppressed",
 )  # fmt: skip
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How texts begin that a spreadsheet would compute."""
+"""Beginnings of texts that a spreadsheet would compute."""
 
 
 def filters_of(given: Mapping[str, str]) -> dict[str, str]:
