@@ -31,6 +31,7 @@ WINDOWS = "tests/windows/test_windows_agree_for_long.py"
 LINES = "tests/cep/test_decode_kernel.py"
 DUEL = "tests/percolator/test_long_duel.py"
 SIGNALS = "tests/job/test_job_signals.py"
+PARTS = (LONG, WINDOWS, LINES, DUEL)
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "build" / "soak"
 TOTAL = re.compile(r"seeds from \d+: (.*)")
@@ -84,12 +85,12 @@ def split(part: str, test: str, pieces: int, effort: float) -> list[Piece]:
 
 
 def marked(part: str, folder: str) -> list[Piece]:
-    """Each test file of a folder that has tests for this run alone."""
+    """Each test file of a folder with tests for this run alone, but those that are a part by themselves."""
     files = sorted((ROOT / "tests" / folder).rglob("test_*.py"))
     return [
         Piece(part, f"{path.stem}-marked", (str(path.relative_to(ROOT)), "-m", "soak"), {})
         for path in files
-        if "pytest.mark.soak" in path.read_text("utf-8")
+        if "pytest.mark.soak" in path.read_text("utf-8") and str(path.relative_to(ROOT)) not in PARTS
     ]
 
 
@@ -110,7 +111,7 @@ def pieces(part: str, effort: float) -> list[Piece]:
         case "lines":
             return split(part, LINES, 4, effort)
         case "cep" | "percolator" | "rules":
-            return generated(part, [part], effort)
+            return [*generated(part, [part], effort), *marked(part, part)]
         case "others":
             known = {"cep", "percolator", "rules"}
             folders = sorted(path.name for path in (ROOT / "tests").iterdir() if path.is_dir())

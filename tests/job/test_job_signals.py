@@ -1,7 +1,7 @@
 """Signals at any moment of a job's life: sentences, the right exit code, no process left, and no alert lost.
 
-CEP_SIGNALS=N adds N lives with random moments, signals and receivers to those that always run, and one that is
-ended between Java and the first batch; CEP_SEED draws others.
+CEP_SIGNALS=N adds N lives with random moments, signals and receivers to those that always run, and one
+that ends between Java and the first batch; CEP_SEED draws others.
 """
 
 from __future__ import annotations

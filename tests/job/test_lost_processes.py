@@ -71,8 +71,11 @@ def _stopping(job: RunningJob) -> None:
 @pytest.mark.parametrize(
     ("moment", "code"),
     [
-        (_starting, 3), pytest.param(_first_batch, 3, marks=SOAK), pytest.param(_idle, 3, marks=SOAK),
-        (_within_a_batch, 3), (_stopping, 143),
+        (_starting, 3),
+        pytest.param(_first_batch, 3, marks=SOAK),
+        pytest.param(_idle, 3, marks=SOAK),
+        (_within_a_batch, 3),
+        (_stopping, 143),
     ],
 )
 def test_a_java_that_is_killed_is_told_in_a_sentence(
