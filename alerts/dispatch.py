@@ -16,12 +16,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from random import Random
 
-from alerts.due import Due
+from alerts.due import Due, Made
 from alerts.grouping import Grouping
 from alerts.lane import Lane, Schedule
 from alerts.outbox import Held, Outbox, OutboxError, Settled
 from alerts.outbox.notifications import Making
-from alerts.receivers.receiver import Gathering, Grouped, Outcome, Receiver
+from alerts.receivers.receiver import Following, Gathering, Grouped, OfEpisodes, Outcome, Receiver
 from alerts.settings import Settings
 from alerts.stages.candidate import REASONS
 from alerts.stages.inhibit import Inhibitors
@@ -100,6 +100,7 @@ class Dispatcher:
         self._pools = [
             ThreadPoolExecutor(r.in_flight, thread_name_prefix=f"deliver-{r.name}") for r in receivers
         ]
+        self._following = {lane.receiver.name for lane in self._lanes if lane.follows}
         self._inbox: queue.SimpleQueue[_Done | None] = queue.SimpleQueue()
         self._unwritten: list[Settled] = []
         self._unwritten_held: list[Held] = []
@@ -117,6 +118,8 @@ class Dispatcher:
 
     def start(self) -> None:
         """Begins to deliver, to receivers as they stood when another program ended. Raises OutboxError."""
+        if self._following:
+            self._outbox.follow()
         self._kept = self._outbox.standings()
         if (branches := self._settings.branches) is not None:
             ways = self._outbox.ways(branches)
@@ -342,7 +345,9 @@ class Dispatcher:
             return
         begun = time.perf_counter()
         try:
-            outcome = _sent(lane.receiver, dues, self._clock())
+            outcome = _sent(lane.receiver, dues, self._clock(), self._outbox.episode_id)
+        except OutboxError as error:
+            outcome = Outcome("unreachable", f"the outbox cannot be read: {error.message}")
         except Exception as error:  # a mistake of a receiver's must not cost the alert: it is tried again
             outcome = Outcome("rejected", f"{type(error).__name__} in the receiver: {error}")
         self._inbox.put(_Done(lane, dues, outcome, time.perf_counter() - begun))
@@ -379,8 +384,9 @@ class Dispatcher:
             self._tell(done.lane)
         for due, settled in zip(done.dues, every, strict=True):
             if settled.state == "failed" and not done.lane.gone:
+                what = "alert" if due.follow is None else f"{due.follow.says} of the episode of alert"
                 self._report(
-                    f"the alert {due.id} to {receiver} was given up after {settled.attempts} attempts; "
+                    f"the {what} {due.id} to {receiver} was given up after {settled.attempts} attempts; "
                     f"the last: {settled.outcome}"
                 )
             age = max(0, now - due.recorded_at) / 1e9
@@ -402,7 +408,7 @@ class Dispatcher:
         standings = {lane.receiver.name: lane.breaker.standing for lane in self._lanes}
         changed = {name: one for name, one in standings.items() if one != self._kept.get(name, Standing())}
         try:
-            self._outbox.settle(self._unwritten, changed, self._unwritten_held)
+            self._outbox.settle(self._unwritten, changed, self._unwritten_held, self._following)
         except OutboxError as error:
             self._write_failures += 1
             self._write_at = time.monotonic() + min(30.0, 0.25 * 2**self._write_failures)
@@ -421,8 +427,14 @@ class Dispatcher:
             self._progress.notify_all()
 
 
-def _sent(receiver: Receiver, dues: Sequence[Due], now: int) -> Outcome:
-    made = dues[0].made
+def _sent(receiver: Receiver, dues: Sequence[Due], now: int, episode: Callable[[int], str | None]) -> Outcome:
+    due, made = dues[0], dues[0].made
+    if due.follow is not None:
+        assert isinstance(receiver, Following), "only such a one is told"
+        return receiver.tell(due.follow, due.body, now)
+    if isinstance(receiver, OfEpisodes):
+        group = Made(0, due.id, (due.body,), 1) if made is None else made
+        return receiver.send_of(episode(due.number), group, now)
     if made is not None and made.count > 1:
         assert isinstance(receiver, Grouped), "job.toml has groups for receivers that can tell of them"
         return receiver.send_group(made, now)

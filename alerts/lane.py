@@ -12,7 +12,7 @@ from alerts.due import Due
 from alerts.keys_in_order import KeysInOrder
 from alerts.outbox import Held, Outbox, Settled
 from alerts.outbox.notifications import Making
-from alerts.receivers.receiver import Gathering, Outcome, Receiver
+from alerts.receivers.receiver import Following, Gathering, OfEpisodes, Outcome, Receiver
 from alerts.settings import Settings
 from alerts.stages.candidate import Candidate, Hold
 from alerts.stages.inhibit import Inhibitors
@@ -77,6 +77,9 @@ class Lane:
         self._in_flight = 0
         self._not_before = 0
         self._together, self._pace = 1, 0
+        self._of_episodes = isinstance(receiver, OfEpisodes)
+        self.follows = isinstance(receiver, Following)
+        """True for a receiver that is told what becomes of episodes."""
         if isinstance(receiver, Gathering):
             self._together, self._pace = receiver.together, receiver.pace
 
@@ -116,7 +119,10 @@ class Lane:
         if self.gone:
             return poll
         if len(self._ready) <= self.receiver.in_flight and now >= self.look_at:
-            found = outbox.due(self.receiver.name, now, len(self._taken) + _AHEAD)
+            most = len(self._taken) + _AHEAD
+            found = outbox.due(
+                self.receiver.name, now, most, of_episodes=self._of_episodes, follows=self.follows
+            )
             fresh = [due for due in found if due.place not in self._taken]
             if self._keys is not None:
                 fresh.sort(key=lambda due: due.number)
@@ -124,7 +130,7 @@ class Lane:
             self._ready.extend(map(Candidate, fresh))
             self._taken.update(due.place for due in fresh)
             if not fresh:
-                following = outbox.next_due(self.receiver.name, now)
+                following = outbox.next_due(self.receiver.name, now, follows=self.follows)
                 self.look_at = now + int(poll * _SECOND)
                 if following is not None:
                     self.look_at = min(self.look_at, following)
@@ -162,21 +168,24 @@ class Lane:
         while self._ready:
             one = self._ready.popleft()
             due = one.due
-            if self._keys is not None and self._keys.waits(one):
+            keys = self._keys if due.follow is None else None
+            if keys is not None and keys.waits(one):
                 continue
-            if due.made is not None:  # what it is about was settled when it was made
+            if due.settled:  # what it is about was settled when it was made
                 if self.stages.throttle.next_at(now) > now:
                     self._unspent.append(due)
                     continue
             elif (hold := self.stages(one, now)) is not None:
                 self._hold(due, hold, now)
                 continue
-            if self._keys is not None:
-                self._keys.begin(one)
-            if due.made is None and self.stages.make:
+            if keys is not None:
+                keys.begin(one)
+            if not due.settled and self.stages.make:
                 until = now + self.stages.group.interval(one)
                 numbers = frozenset((due.number, *self._others(one, now)))
-                self._makings[due.place] = Making(self.receiver.name, numbers, one.group, until)
+                self._makings[due.place] = Making(
+                    self.receiver.name, numbers, one.group, until, self._of_episodes
+                )
             return due
         return None
 
@@ -186,7 +195,7 @@ class Lane:
         if not name:
             return
         for one in self._ready:
-            if one.due.made is None and self.stages.group.name(one) == name and not self.stages(one, now):
+            if not one.due.settled and self.stages.group.name(one) == name and not self.stages(one, now):
                 yield one.due.number
 
     def _hold(self, due: Due, hold: Hold, now: int) -> None:
@@ -205,7 +214,7 @@ class Lane:
         """The notification was made of the deliveries of these numbers; None: stages hold them all back."""
         making = self._makings.pop(due.place)
         gone = making.numbers.union(numbers)
-        self._ready = deque(one for one in self._ready if one.due.made or one.due.number not in gone)
+        self._ready = deque(one for one in self._ready if one.due.settled or one.due.number not in gone)
         self._taken -= gone
         if made is None:
             self._in_flight -= 1
@@ -264,15 +273,15 @@ class Lane:
 
     def _settled(self, due: Due, outcome: Outcome, now: int) -> Settled:
         attempts, name, said = due.attempts + 1, self.receiver.name, outcome.detail
-        made = None if due.made is None else due.made.number
+        made = (None if due.made is None else due.made.number), due.follow
         if outcome.result == "delivered":
-            return Settled(name, due.number, "delivered", attempts, said, None, now, made)
+            return Settled(name, due.number, "delivered", attempts, said, None, now, *made)
         if outcome.result == "gone" or attempts >= self._schedule.attempts:
-            return Settled(name, due.number, "failed", attempts, said, None, now, made)
+            return Settled(name, due.number, "failed", attempts, said, None, now, *made)
         delay = self._schedule.delay(attempts, self._random)
         if outcome.retry_after is not None:
             delay = max(delay, self._asked(outcome.retry_after))
-        return Settled(name, due.number, "pending", attempts, said, now + delay, now, made)
+        return Settled(name, due.number, "pending", attempts, said, now + delay, now, *made)
 
     def _listen(self, due: Due, outcome: Outcome, now: int) -> None:
         """Note what an outcome says of the receiver itself."""
@@ -286,7 +295,6 @@ class Lane:
     def written(self, settled: Iterable[Settled | Held]) -> None:
         """The outbox knows these outcomes; what is pending of them can be read again when it is due."""
         for one in settled:
-            made = one.made if isinstance(one, Settled) else None
-            self._taken.discard(one.number if made is None else -made)
+            self._taken.discard(one.place if isinstance(one, Settled) else one.number)
             if one.due_at is not None:
                 self.look_at = min(self.look_at, one.due_at)

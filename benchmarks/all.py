@@ -45,6 +45,7 @@ FULL: Mapping[str, str] = {
     "hostile_receivers": "",
     "page": "",
     "job": "",
+    "queries_page": "",
     "record": "",
     "scale": "",
 }
@@ -79,6 +80,7 @@ SMALL: Mapping[str, str] = {
     "hostile_receivers": "--alerts 200 --only nobody 100s",
     "page": "--alerts 10000 --rate 200 --times 2 --streams 5 --seconds 2",
     "job": "--events 50000 --seconds 3",
+    "queries_page": "--queries 2000",
     "record": "--events 50000 --turns 1",
     "scale": "--events 50000 --times 1",
 }

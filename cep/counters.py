@@ -81,6 +81,16 @@ class UndecidedDocuments:
 
 
 @dataclass(frozen=True, slots=True)
+class QueryHits:
+    """Documents that one standing query hit. Metrics name no query."""
+
+    metric: ClassVar[Metric | None] = None
+    stream: str
+    queries: str
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunsDropped:
     """Runs of a rule given up: over its `limit`, or as a deploy changed the rule."""
 
@@ -174,6 +184,7 @@ Count = (
     | PoisonEvents
     | QueryDocuments
     | UndecidedDocuments
+    | QueryHits
     | RunsDropped
     | RunsOverLimit
     | WindowEventsDropped

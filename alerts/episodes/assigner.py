@@ -15,7 +15,8 @@ class Assigner:
 
     `lengths` tells how long episodes of a rule are now, `clock` is the wall clock in ns; with `closes`,
     episodes that are quiet are closed. `report` is called with a sentence where the outbox cannot be read or
-    written: what is left is tried again with the next batch.
+    written: what is left is tried again with the next batch. `done` is called when all that was recorded is
+    assigned.
     """
 
     def __init__(
@@ -26,12 +27,14 @@ class Assigner:
         closes: bool,
         clock: Callable[[], int],
         report: Callable[[str], None],
+        done: Callable[[], None] = lambda: None,
     ) -> None:
         self._outbox = outbox
         self._lengths = lengths
         self._closes = closes
         self._clock = clock
         self._report = report
+        self._done = done
         self._now: int | None = None
         self._waiting = threading.Event()
         self._stopping = False
@@ -75,3 +78,4 @@ class Assigner:
         if self._closes and now is not None:
             with self._outbox.writing() as connection:
                 close_quiet(connection, now, self._clock())
+        self._done()

@@ -9,10 +9,12 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection, delete, inspect, or_, select, update
 
+from alerts.outbox import incidents
 from alerts.outbox.audit import audit
 from alerts.outbox.memory import digest_of, mark_erased
 from alerts.outbox.schema import episodes, silences, suppression
@@ -55,11 +57,17 @@ def in_episodes(connection: Connection, sought: Sought, after: Any) -> Found:
     for first, key, note in rows:
         mine = e.first == first
         if sought.is_of({"key": json.loads(key)}):
-            found.note("episodes", lambda to, mine=mine: to.execute(delete(episodes).where(mine)))  # type: ignore[misc]
+            found.note("episodes", partial(_forget_episode, first=first))
         elif sought.stands_in(note):
             said = update(episodes).where(mine).values(note=sought.blanked(note))
             found.note("notes", lambda to, said=said: to.execute(said))  # type: ignore[misc]
     return found
+
+
+def _forget_episode(connection: Connection, first: int) -> None:
+    """Remove an episode, with what receivers were told of it."""
+    incidents.forget(connection, [first])
+    connection.execute(delete(episodes).where(episodes.c.first == first))
 
 
 def in_silences(connection: Connection, sought: Sought, after: Any) -> Found:

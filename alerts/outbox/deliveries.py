@@ -10,7 +10,7 @@ from sqlalchemy import Connection, bindparam, func, select, update
 
 from alerts.due import Due, Settled, State
 from alerts.outbox.notifications import ASKED_FOR, hasten_made, next_made, revive, settle_made
-from alerts.outbox.schema import ENDED, FAILED, HELD, alerts, deliveries
+from alerts.outbox.schema import ENDED, FAILED, HELD, alerts, assigned, deliveries
 
 STATES: tuple[State, ...] = ("pending", "delivered", "failed")
 _CHUNK = 500
@@ -29,10 +29,13 @@ class Status:
     held: int = 0
 
 
-def due(connection: Connection, receiver: str, now: int, limit: int) -> list[Due]:
+def due(
+    connection: Connection, receiver: str, now: int, limit: int, *, of_episodes: bool = False
+) -> list[Due]:
     """Pending deliveries of a receiver that may be attempted at `now`, earliest due first, then as raised.
 
-    Those that are part of a notification are not among them: alerts.outbox.notifications has these.
+    Those that are part of a notification are not among them: alerts.outbox.notifications has these. With
+    `of_episodes`, only alerts that are assigned to their episodes.
     """
     d, a = deliveries.c, alerts.c
     alone = func.coalesce(d.notification, ASKED_FOR) == ASKED_FOR
@@ -45,6 +48,8 @@ def due(connection: Connection, receiver: str, now: int, limit: int) -> list[Due
         .order_by(d.due_at, d.alert)
         .limit(limit)
     )  # fmt: skip
+    if of_episodes:
+        query = query.where(d.alert <= select(assigned.c.number).scalar_subquery())
     return [_due(row) for row in connection.execute(query)]
 
 
@@ -83,7 +88,7 @@ def settle(connection: Connection, settled: Collection[Settled]) -> None:
             "t": s.settled_at,
         }
         for s in settled
-        if s.made is None
+        if s.made is None and s.follow is None
     ]
     if rows:
         connection.execute(this, rows)

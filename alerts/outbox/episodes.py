@@ -6,12 +6,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from sqlalchemy import BindParameter, Connection, Row, bindparam, func, insert, select, tuple_, update
+from sqlalchemy import BindParameter, Connection, Row, and_, bindparam, func, insert, select, tuple_, update
 
 from alerts.alert import SEVERITIES
 from alerts.episodes.assigning import Coming, Lengths, Slot
 from alerts.episodes.assigning import assigned as assigned_to
 from alerts.episodes.episode import BY_JOB, STATES, Episode, Precision, Standing, State, slot
+from alerts.outbox import incidents
 from alerts.outbox.schema import ERASED, alerts, assigned, episodes, rules
 from alerts.outbox.write_rows import write_rows
 
@@ -95,6 +96,7 @@ def close_quiet(connection: Connection, now: int, at: int) -> int:
     e = episodes.c
     of_all = e.state.in_(["open", "acknowledged"]), e.ended + e.length <= now
     closed = {"state": "closed", "changed_by": BY_JOB, "changed_at": at}
+    incidents.changed(connection, and_(*of_all), at)
     return connection.execute(update(episodes).where(*of_all).values(closed)).rowcount
 
 
@@ -108,6 +110,7 @@ def change(connection: Connection, first: int, standing: Standing) -> None:
         )
     )
     connection.execute(update(episodes).where(episodes.c.first == first).values(values))
+    incidents.changed(connection, episodes.c.first == first, standing.at or 0)
 
 
 def episode_of(connection: Connection, number: int) -> Episode | None:

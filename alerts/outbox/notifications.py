@@ -30,7 +30,7 @@ from sqlalchemy import (
 )  # fmt: skip
 
 from alerts.due import Due, Made, Settled
-from alerts.outbox.schema import ERASED, FAILED, alerts, deliveries, metadata
+from alerts.outbox.schema import ERASED, FAILED, alerts, assigned, deliveries, metadata
 from alerts.outbox.traces import traced
 
 MOST = 100
@@ -68,18 +68,22 @@ groups = Table(
 @dataclass(frozen=True, slots=True)
 class Making:
     """A notification that is to be made of alerts by `numbers`, and of all that waits in the `group`, if
-    there is one. The group is not told again before `quiet_until`."""
+    there is one. The group is not told again before `quiet_until`. With `of_episodes`, what is not assigned
+    to its episode waits."""
 
     receiver: str
     numbers: frozenset[int]
     group: str | None
     quiet_until: int
+    of_episodes: bool = False
 
 
 def waiting_in(connection: Connection, making: Making, now: int) -> list[Due]:
     """The deliveries that a notification is to be made of, in the order raised."""
     d, a = deliveries.c, alerts.c
-    free = d.receiver == making.receiver, d.due_at.is_not(None)
+    free = [d.receiver == making.receiver, d.due_at.is_not(None)]
+    if making.of_episodes:
+        free.append(d.alert <= select(assigned.c.number).scalar_subquery())
     found: dict[int, Due] = {}
     alone = func.coalesce(d.notification, ASKED_FOR) == ASKED_FOR
     chosen = [d.alert.in_(chunk) & alone for chunk in _chunks(sorted(making.numbers))]

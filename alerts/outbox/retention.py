@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, exists, func, select
 
+from alerts.outbox import incidents
 from alerts.outbox.notifications import notifications
 from alerts.outbox.pages import first_from
 from alerts.outbox.schema import alerts, assigned, batches, deliveries, episodes, indexed
@@ -138,4 +139,5 @@ def remove_alerts(connection: Connection, old: OldAlerts) -> int:
         connection.execute(delete(deliveries).where(d.receiver == receiver, d.alert.in_(going)))
     unindex(connection, going)
     connection.execute(delete(episodes).where(e.first.in_(going)))
+    incidents.forget(connection, going)
     return connection.execute(delete(alerts).where(a.number.in_(going))).rowcount

@@ -12,9 +12,10 @@ from sqlalchemy import Connection, Engine, inspect, select
 
 from alerts.codes import WRONG_VERSION
 from alerts.due import Due, Settled
-from alerts.outbox import deliveries, migration, notifications, stored
+from alerts.outbox import deliveries, incidents, migration, notifications, stored
 from alerts.outbox.connect import LARGE, WRITES, checkpoint, engine_for, look_through, place_of, scrub
 from alerts.outbox.deliveries import Status
+from alerts.outbox.episodes import episodes_of, ids_of
 from alerts.outbox.errors import OutboxError, translated
 from alerts.outbox.notifications import Making
 from alerts.outbox.pages import Wanted
@@ -204,12 +205,17 @@ class Outbox:
         with self.reading() as connection:
             return stored.read_deliveries(connection, id_)
 
-    def due(self, receiver: str, now: int, limit: int) -> list[Due]:
+    def due(
+        self, receiver: str, now: int, limit: int, *, of_episodes: bool = False, follows: bool = False
+    ) -> list[Due]:
         """Notifications that are made, then deliveries that are not part of one, that may be attempted at
-        `now`: earliest due first, then in the order raised."""
+        `now`: earliest due first, then in the order raised. With `of_episodes`, of alerts that are assigned
+        to their episodes; with `follows` also what the receiver is to be told of these, behind them."""
         with self.reading() as connection:
             made = notifications.due_made(connection, receiver, now, limit)
-            found = deliveries.due(connection, receiver, now, limit)
+            found = deliveries.due(connection, receiver, now, limit, of_episodes=of_episodes)
+            if follows:
+                found += incidents.due(connection, receiver, now, limit)
         lost = [one for one in made if isinstance(one, int)]
         if lost:
             with self.writing() as connection:
@@ -217,10 +223,24 @@ class Outbox:
                     notifications.dissolve(connection, number, now)
         return [*(one for one in made if isinstance(one, Due)), *found]
 
-    def next_due(self, receiver: str, after: int) -> int | None:
+    def next_due(self, receiver: str, after: int, *, follows: bool = False) -> int | None:
         """When the receiver's first delivery that is due after `after` will be; wall clock in nanoseconds."""
         with self.reading() as connection:
-            return deliveries.next_due(connection, receiver, after)
+            found = [deliveries.next_due(connection, receiver, after)]
+            if follows:
+                found.append(incidents.next_due(connection, receiver, after))
+        return min((one for one in found if one is not None), default=None)
+
+    def follow(self) -> None:
+        """Make ready to note what receivers were told of episodes."""
+        with self.writing() as connection:
+            incidents.create(connection)
+
+    def episode_id(self, number: int) -> str | None:
+        """The id of the episode that the alert of that number is assigned to; None: to none."""
+        with self.reading() as connection:
+            found = episodes_of(connection, [number])
+            return ids_of(connection, found.values()).get(found[number].first) if found else None
 
     def hasten(self, receiver: str, now: int) -> None:
         """Makes everything that is pending for a receiver due now."""
@@ -232,13 +252,23 @@ class Outbox:
         settled: Collection[Settled],
         standings: Mapping[str, Standing] = _NONE,
         held: Sequence[Held] = (),
+        following: Collection[str] = (),
     ) -> None:
         """Writes what came of attempts, how receivers stand since, and what stages hold back, in one
-        transaction."""
+        transaction. `following` are receivers that are told what becomes of episodes."""
         with self.writing() as connection:
             deliveries.settle(connection, settled)
+            if following:
+                self._note_told(connection, [one for one in settled if one.receiver in following])
             write_standings(connection, standings)
             hold_back(connection, held)
+
+    def _note_told(self, connection: Connection, settled: Sequence[Settled]) -> None:
+        """Note what receivers were told of episodes."""
+        triggers = [one for one in settled if one.follow is None and one.state == "delivered"]
+        found = episodes_of(connection, sorted({one.number for one in triggers}))
+        incidents.triggered(connection, triggers, found, ids_of(connection, found.values()))
+        incidents.settle(connection, [one for one in settled if one.follow is not None])
 
     def make(self, making: Making, stages: Notifying, now: int) -> tuple[Due | None, list[int], list[str]]:
         """Settle a notification: it (None: stages hold all of it back now), the numbers of the deliveries
@@ -318,8 +348,9 @@ class Outbox:
 
     def waiting(self, receivers: Iterable[str]) -> bool:
         """True if anything is pending for one of these receivers."""
+        names = list(receivers)
         with self.reading() as connection:
-            return deliveries.waiting(connection, receivers)
+            return deliveries.waiting(connection, names) or incidents.waiting(connection, names)
 
     def status(self) -> dict[str, Status]:
         """Pending and failed deliveries of every receiver."""

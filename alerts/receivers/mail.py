@@ -67,9 +67,13 @@ class MailReceiver:
         """Sends one mail about the alerts of a notification."""
         return self._send(group.id, Notification.of_group(self.name, group), now)
 
-    def _send(self, id_: str, notification: Notification, now: int) -> Outcome:
+    def send_of(self, episode: str | None, group: Made, now: int) -> Outcome:
+        """Sends one mail about alerts; those of one episode are one thread."""
+        return self._send(group.id, Notification.of_group(self.name, group), now, episode)
+
+    def _send(self, id_: str, notification: Notification, now: int, episode: str | None = None) -> Outcome:
         try:
-            mail = self.mail(id_, notification, now)
+            mail = self.mail(id_, notification, now, episode)
         except TemplateError as error:
             return Outcome("rejected", str(error))
         try:
@@ -84,11 +88,13 @@ class MailReceiver:
             return _failed(error)
         return Outcome("delivered", _accepted(len(self._letter.to), refused))
 
-    def mail(self, id_: str, notification: Notification, now: int) -> EmailMessage:
+    def mail(
+        self, id_: str, notification: Notification, now: int, episode: str | None = None
+    ) -> EmailMessage:
         """The mail. Its id is the alert's, or that of the group, so that one that comes twice is known. The
         thread's is that of no mail: programs show mails that refer to it together, whichever comes first."""
         domain = self._letter.sender.rpartition("@")[2]
-        told_in = sha256(thread(notification).encode("utf-8", "replace")).hexdigest()[:32]
+        told_in = sha256(thread(notification, episode).encode("utf-8", "replace")).hexdigest()[:32]
         mail = EmailMessage(_POLICY)
         mail["From"] = self._letter.sender
         mail["To"] = ", ".join(self._letter.to)

@@ -70,10 +70,11 @@ def dedup_key(alert: Mapping[str, Any]) -> str:
     return f"{whole[: _LONGEST_KEY - 65]}/{digest}"
 
 
-def thread(notification: Notification) -> str:
-    """The text that is equal for notifications of one thread: about one thing, or else to one receiver."""
+def thread(notification: Notification, episode: str | None = None) -> str:
+    """The text that is equal for notifications of one thread: of one episode, where that of the newest alert
+    is known, about one thing, or else to one receiver."""
     about = {dedup_key(one) for one in notification.alerts}
-    return about.pop() if len(about) == 1 else f"{notification.receiver}/several"
+    return episode or about.pop() if len(about) == 1 else f"{notification.receiver}/several"
 
 
 def trial(receiver: str, now: int) -> Alert:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from alerts.due import Made
+from alerts.due import Follow, Made
 from alerts.envelope import source
 from alerts.receivers import default_messages
 from alerts.receivers.notification import Notification, dedup_key
@@ -27,7 +27,7 @@ _SEVERITIES = {"critical": "critical", "high": "error", "medium": "warning", "lo
 
 
 class PagerDutyReceiver:
-    """Triggers an incident for every alert; those of one dedup_key are one incident.
+    """Triggers an incident for every episode, acknowledges and resolves it as people do with that.
 
     Raises ValueError for a URL that cannot be used, TemplateError for a template.
     """
@@ -58,7 +58,23 @@ class PagerDutyReceiver:
         """Sends one event about the alerts of a notification, which are about one incident."""
         return self._send(Notification.of_group(self.name, group), now)
 
-    def _send(self, notification: Notification, now: int) -> Outcome:
+    def send_of(self, episode: str | None, group: Made, now: int) -> Outcome:
+        """Sends one event about alerts; those of one episode are one incident."""
+        return self._send(Notification.of_group(self.name, group), now, episode)
+
+    def tell(self, follow: Follow, body: str, now: int) -> Outcome:
+        """Acknowledges or resolves the incident of an episode, or triggers it again."""
+        if follow.says == "trigger":
+            return self._send(Notification.of(self.name, [body]), now, follow.episode)
+        event = {
+            "routing_key": self._routing_key,
+            "event_action": follow.says,
+            "dedup_key": follow.episode,
+            "client": "cep",
+        }
+        return self._posting.post([("content-type", "application/json")], json.dumps(event).encode(), now)
+
+    def _send(self, notification: Notification, now: int, episode: str | None = None) -> Outcome:
         try:
             summary = self._message.written(notification)
         except TemplateError as error:
@@ -66,7 +82,7 @@ class PagerDutyReceiver:
         event = {
             "routing_key": self._routing_key,
             "event_action": "trigger",
-            "dedup_key": dedup_key(notification.alert),
+            "dedup_key": episode or dedup_key(notification.alert),
             "client": "cep",
             "payload": _payload(notification, summary),
         }

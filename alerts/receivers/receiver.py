@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
-from alerts.due import Made
+from alerts.due import Follow, Made
 
 Result = Literal["delivered", "rejected", "unreachable", "gone"]
 """delivered; answered, but not with success; no answer; asked never to be called again."""
@@ -72,3 +72,20 @@ class Grouped(Receiver, Protocol):
 
     def send_group(self, group: Made, now: int) -> Outcome:
         """Makes one attempt to deliver a notification of several alerts, under its id; as `send`."""
+
+
+@runtime_checkable
+class OfEpisodes(Receiver, Protocol):
+    """A receiver that puts what it is told of an episode together: it gets alerts once they belong to one."""
+
+    def send_of(self, episode: str | None, group: Made, now: int) -> Outcome:
+        """Makes one attempt to deliver an alert, or several, of which the newest belongs to the episode of
+        this id; None: to none; as `send`."""
+
+
+@runtime_checkable
+class Following(OfEpisodes, Protocol):
+    """A receiver that is also told what people make of episodes that it was told of."""
+
+    def tell(self, follow: Follow, body: str, now: int) -> Outcome:
+        """Makes one attempt to tell how an episode stands, whose last alert has this JSON text; as `send`."""

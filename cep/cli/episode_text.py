@@ -58,6 +58,15 @@ def page(one: Mapping[str, Any], alerts: Iterable[dict[str, Any]], more: int) ->
     return "".join(f"{shown(line)}\n" for line in lines)
 
 
+def told_to(some: Iterable[Mapping[str, Any]]) -> str:
+    """What receivers that follow episodes were told of one, a line for each attempt."""
+    lines = []
+    for one in some:
+        more = f", is to be told more (attempts: {one['attempts']})" if one["pending"] else ""
+        lines += [f"{one['receiver']} knows of it{more}", *(f"  {line}" for line in one["trace"])]
+    return "".join(f"{shown(line)}\n" for line in lines)
+
+
 def precision_table(found: Iterable[Mapping[str, Any]]) -> str:
     """The verdicts of rules, as the API tells them, a line each."""
     rows: list[tuple[str, ...]] = [("pack", "rule", "precision", "true", "false", "benign", "duplicate")]

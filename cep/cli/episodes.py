@@ -89,13 +89,14 @@ def _list(arguments: argparse.Namespace, api: Api) -> int:
 
 
 def _show(arguments: argparse.Namespace, api: Api) -> int:
-    from cep.cli.episode_text import page
+    from cep.cli.episode_text import page, told_to
 
     found = api.ask("episode", {"id": arguments.id}, {"limit": "500"})
     if arguments.format == "json":
         print(json.dumps(found, ensure_ascii=False))
     else:
         print(page(found["episode"], found["alerts"], found["more"]), end="")
+        print(told_to(found["told"]), end="")
     return OK
 
 

@@ -20,7 +20,7 @@ from cep.batch import payload
 from cep.batch.clock import Partition, Seen
 from cep.batch.payload import SpaceEvents
 from cep.batch.predicates import PredicateBits, evaluated
-from cep.counters import Counts, Overflows, QueryDocuments, StreamEvents, UndecidedDocuments
+from cep.counters import Counts, Overflows, QueryDocuments, QueryHits, StreamEvents, UndecidedDocuments
 from cep.events import FILE, ID, OFFSET, TIME, Events
 from cep.expressions.columns import Columns
 from cep.hashing.shards import shards_of
@@ -120,6 +120,9 @@ def _hits(
     counts[QueryDocuments(*of, "hits")] += len(found.documents)
     if found.unnamed:
         counts[QueryDocuments(*of, "unnamed")] += found.unnamed
+    hit = pc.value_counts(found.queries)
+    for query, number in zip(hit.field(0).to_pylist(), hit.field(1).to_pylist(), strict=True):
+        counts[QueryHits(*of, query)] += number
     for query in found.undecided:
         counts[QueryDocuments(*of, "undecided")] += 1
         counts[UndecidedDocuments(*of, query)] += 1

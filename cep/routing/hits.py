@@ -23,10 +23,12 @@ _OURS = (TIME, ID, FILE, OFFSET)
 
 @dataclass(frozen=True, slots=True)
 class HitEvents:
-    """The hits of some documents: `documents` are the rows of the documents that were hit, one a hit."""
+    """The hits of some documents: `documents` are the rows of the documents that were hit, one a hit,
+    `queries` the ids of the queries that did."""
 
     events: Events
     documents: npt.NDArray[np.int64]
+    queries: pa.Array
     undecided: tuple[str, ...]
     unnamed: int
 
@@ -50,7 +52,11 @@ def hits_of(hits: HitStream, queries: QuerySet, events: Events, fields: Collecti
     schema += [events.table.schema.field(name) for name in _OURS]
     derived = pa.table(content, pa.schema(schema))
     return HitEvents(
-        Events(hits.stream.name, events.partition, derived), found.documents, found.undecided, found.unnamed
+        Events(hits.stream.name, events.partition, derived),
+        found.documents,
+        found.query,
+        found.undecided,
+        found.unnamed,
     )
 
 

@@ -22,6 +22,7 @@ from cep.standing.documents import (
     schema_of,
 )
 from cep.standing.kept import KeptQueries
+from percolator.library.answer import Answer
 from percolator.library.collection import Collection
 from rules.typed import Stream
 
@@ -88,6 +89,14 @@ class QuerySet:
             tuple(collection.query(place).id for _, place in found.undecided),
             unnamed,
         )
+
+    def tried(self, read: Reader, time: int) -> Answer:
+        """The hits of the one row that `read` gives columns of, with what made them true."""
+        collection = self._collection
+        columns = field_columns(self._schema, collection.fields, read)
+        metadata = metadata_columns(self._types, collection.metadata, read)
+        known = {key: value for key, value in document_at(metadata, 0).items() if value is not None}
+        return collection.match(document_at(columns, 0), known, time // 1000, highlight=True)
 
     def _names(
         self, columns: dict[str, pa.Array], documents: Ints, places: npt.NDArray[np.int32]

@@ -8,21 +8,27 @@ import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from email.message import EmailMessage
+from pathlib import Path
 from typing import Any
 
 import pytest
 from mail_server import PASSWORD, USER, Mailbox, mail_server, says
 from ports import free_port
-from some_alerts import raised
+from some_alerts import SECOND, raised
+from wayward_server import PATIENCE
 
 from alerts.alert import Alert
+from alerts.dispatch import Dispatcher
 from alerts.due import Made
+from alerts.outbox import BatchRecord, Outbox
+from alerts.outbox.episodes import assign_some
 from alerts.receivers.mail import Letter, MailReceiver
 from alerts.receivers.names import Names
 from alerts.receivers.notification import trial
 from alerts.receivers.receiver import Outcome
 from alerts.receivers.smtp import Server, SmtpWire, Tls
 from alerts.receivers.templates import TemplateError
+from alerts.routing import Route
 from conftest import Certificates
 
 LETTER = Letter("cep@desk.example", ["night@desk.example", "day@desk.example"])
@@ -300,3 +306,23 @@ def test_a_mail_about_a_group_lists_it(port: int, mailbox: Mailbox, wire: SmtpWi
     text, html = texts(about_several)
     assert text.startswith("4 alerts, the newest 3 of them:")
     assert (text.count("3 probes, then 900 in NG"), html.count("<li>")) == (4, 3)
+
+
+def test_mails_of_an_episode_are_a_thread(
+    tmp_path: Path, mailbox: Mailbox, port: int, wire: SmtpWire
+) -> None:
+    """Of one rule and key two episodes are two threads."""
+    outbox = Outbox.open(f"sqlite:///{tmp_path}/outbox.db", durable=False)
+    some = [raised(1, key="c1"), raised(2, key="c1"), raised(3, key="c2"), raised(9_000, key="c1")]
+    outbox.record(BatchRecord(0, "d", {}), some, [Route("desk")])
+    with outbox.writing() as connection:
+        assign_some(connection, lambda *_: 3_600 * SECOND)
+    dispatcher = Dispatcher(outbox, [MailReceiver("desk", server(port), LETTER, wire)], poll=0.02)
+    dispatcher.start()
+    assert dispatcher.drain(PATIENCE)
+    assert dispatcher.stop(PATIENCE)
+    outbox.close()
+    threads = [mail["References"] for mail in mailbox.mails]
+    assert len({mail["Message-ID"] for mail in mailbox.mails}) == 4
+    assert threads[0] == threads[1]
+    assert len(set(threads)) == 3

@@ -21,7 +21,10 @@ HOSTILE = "<!channel> & <https://evil.example|ok>\n\x1b[31m\u202e" + chr(0xD800)
 
 EVENT = {
     "type": "object",
-    "required": ["routing_key", "event_action", "payload"],
+    "required": ["routing_key", "event_action"],
+    "if": {"properties": {"event_action": {"const": "trigger"}}},
+    "then": {"required": ["payload"]},
+    "else": {"required": ["dedup_key"]},
     "properties": {
         "routing_key": {"type": "string", "minLength": 32, "maxLength": 32},
         "event_action": {"enum": ["trigger", "acknowledge", "resolve"]},

@@ -59,7 +59,7 @@ def here(
         ("alerts", "show", IDS[0], "--events"), ("alerts", "show", IDS[0], "--events", "--format", "json"),
         ("episodes", "list"), ("episodes", "list", "--state", "closed"), ("episodes", "show", IDS[1]),
         ("episodes", "precision"), ("silences", "list", "--all"), ("receivers", "list", "--format", "json"),
-        ("deadletters", "list"), ("deadletters", "show", "1"),
+        ("deadletters", "list"), ("deadletters", "show", "1"), ("queries", "list"), ("queries", "try", "{}"),
         ("alerts", "show", "0" * 64), ("deadletters", "show", "x"),
     ],
     ids=" ".join,

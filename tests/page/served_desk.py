@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,6 +25,8 @@ from cep.job.shipping import packs as stored_packs
 from cep.job.state_folder import dead_letters
 from cep.job.state_folder.folder import StateFolder
 from cep.job.state_folder.manifest import Result
+from cep.plan.plan import hit_streams
+from cep.standing.store import QueryStore
 from cep.web.access.policy import Access
 from cep.web.desk.desk import JobDesk
 from cep.web.page.app import PageSettings, page
@@ -174,6 +177,33 @@ def served(
     finally:
         server.stop()
         place.outbox.close()
+
+
+NEWS = """pack news version "1"
+stream article { url: string  title: text  body: text  at: timestamp  id url  time at }
+queries watchlist { from "watchlist.jsonl" }
+rule watched { on article matching watchlist  emit query }
+"""
+
+
+def with_queries(place: ServedDesk, queries: Sequence[Mapping[str, object]]) -> None:
+    """Have the job run a second pack, which asks standing queries, compiled as a job compiles them."""
+    folder = place.folder / "news"
+    folder.mkdir()
+    (folder / "news.rules").write_text(NEWS, "utf-8")
+    (folder / "watchlist.jsonl").write_text("\n".join(map(json.dumps, queries)), "utf-8")
+    pack = load([folder / "news.rules"]).need()
+    state = StateFolder(place.job.state)
+    stored_packs.store(state.packs, pack)
+    for hits in hit_streams(pack):
+        QueryStore(state.queries).put(hits)
+    last = place.outbox.last_batch()
+    revisions = {"fraud": place.revision, "news": pack.revision}
+    now = place.now[0]
+    result = Result(revisions, now - HOUR, {}, {}, now, 0, None, {}, {}, False).as_dict()
+    number = next(place.batches) if last is None else last.number + 1
+    place.batches = itertools.count(number + 1)
+    place.outbox.record(BatchRecord(number, f"digest {number}", result), [], place.job.routes)
 
 
 def a_desk_at_work(place: ServedDesk) -> Mapping[str, StoredAlert]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
-from served_desk import SECRETS, ServedDesk, alert, prepared, served
+from served_desk import SECRETS, ServedDesk, alert, prepared, served, with_queries
 
 from alerts.outbox import StoredAlert
 
@@ -18,6 +18,7 @@ pytestmark = pytest.mark.browser
 AXE = (Path(__file__).parent / "vendored" / "axe.min.js").read_text("utf-8")
 PAGES = (
     "/", "/alerts", "/alerts/{id}", "/episodes", "/rules", "/rules/fraud/compromised_terminal", "/silences",
+    "/queries",
     "/receivers", "/feeds", "/packs", "/deadletters", "/deadletters/1", "/batches", "/sign-in", "/nothing",
     "/alerts?severity=wrong",
 )  # fmt: skip
@@ -49,6 +50,7 @@ def test_everybody_can_read_every_page(
     browser: Browser, place: ServedDesk, work: dict[str, StoredAlert], scheme: Any, rules: list[str]
 ) -> None:
     """axe-core finds nothing on any page, as whoever may operate sees it."""
+    with_queries(place, [{"id": "q1", "query": "recall*", "tags": ["safety"]}, {"id": "q2", "query": "tyre"}])
     context = browser.new_context(color_scheme=scheme)
     context.add_init_script(AXE)
     tab = context.new_page()
@@ -59,6 +61,12 @@ def test_everybody_can_read_every_page(
         options = {"runOnly": rules, "resultTypes": ["violations"], "performanceTimer": False}
         told = tab.evaluate("options => axe.run(document, options)", options)
         found[path] = [(one["id"], one["impact"], one["nodes"][0]["html"]) for one in told["violations"]]
+        if path == "/queries":  # once more with what a text hits
+            tab.get_by_label("A text, or a document").fill("a recalled tyre")
+            tab.get_by_role("button", name="Try it").click()
+            expect(tab.locator("mark").first).to_have_text("recalled")
+            told = tab.evaluate("options => axe.run(document, options)", options)
+            found["tried"] = [(one["id"], one["nodes"][0]["html"]) for one in told["violations"]]
     context.close()
     assert {path: wrong for path, wrong in found.items() if wrong} == {}
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import httpx
 import pytest
-from served_desk import SECRETS, ServedDesk, alert, prepared, served
+from served_desk import SECRETS, ServedDesk, alert, prepared, served, with_queries
 from starlette.routing import Route
 
 from alerts.outbox import StoredAlert
@@ -24,7 +24,7 @@ from cep.job.state_folder import letter_replays
 from cep.web.access.policy import Access
 from cep.web.desk.acting import Actor
 from cep.web.desk.erasing import erase
-from cep.web.page.app import ACTS, STREAM, VIEWS, PageSettings, page
+from cep.web.page.app import ACTS, READING_ACTS, STREAM, VIEWS, PageSettings, page
 from cep.web.page.headers import POLICY
 from cep.web.page.live import Pace
 
@@ -95,6 +95,7 @@ def test_an_erased_alert_has_a_page_that_says_so(place: ServedDesk, work: dict[s
 def test_no_address_is_beside_the_tables(place: ServedDesk) -> None:
     app = page(place.desk, Access.of(place.job, place.desk.environ, "127.0.0.1"), PageSettings("k"))
     told = [path for path, _ in (*VIEWS, *ACTS)]
+    told += [path for path, _ in READING_ACTS]
     beside = ["/static/{digest}/{name:path}", "/sign-in", "/sign-in", "/sign-out", STREAM]
     assert sorted(one.path for one in app.routes if isinstance(one, Route)) == sorted(told + beside)
     assert len(app.routes) == len(told + beside)
@@ -269,3 +270,39 @@ def test_dead_letters_are_marked_mended_and_replayed(place: ServedDesk) -> None:
         taken = letter_replays.waiting(connection, ["payment"])
     # one at a time of those that have one place
     assert [one.letter.data for one in taken] == [b'{"payment_id": "p1", "amount": ']
+
+
+def test_standing_queries_are_tried_by_whoever_may_read(place: ServedDesk) -> None:
+    hostile = {"id": "<b>q", "query": 'recall* OR "<script>alert(1)</script>"', "tags": ["<i>"]}
+    with_queries(place, [hostile, {"id": "second", "query": "tyre"}, {"id": "broken", "query": "("}])
+    nobody = client(place)
+    first = nobody.get("/queries")
+    assert first.status_code == 200
+    carried = CSRF.search(first.text)
+    assert carried
+    assert "&lt;b&gt;q" in first.text
+    assert "the job does not run, so that nothing is counted" in first.text
+
+    def tried(text: str, csrf: str = carried[1]) -> httpx.Response:
+        return nobody.post("/queries/try", data={"csrf": csrf, "set": "watchlist", "document": text})
+
+    assert tried("recall", csrf="wrong").status_code == 403
+    hit = tried("a <b>recalled</b> tyre")
+    assert hit.status_code == 200
+    assert "2 queries hit it." in hit.text
+    assert "<mark>recalled</mark>" in hit.text
+    assert "<mark>tyre</mark>" in hit.text
+    assert "<b>recalled" not in hit.text
+    assert "<script>alert" not in hit.text
+    assert "0 queries hit it." in tried("nothing").text
+    assert "1 query hits it." in tried('{"title": "tyre"}').text
+    assert "documents have no field" in html.unescape(tried('{"titel": "tyre"}').text)
+    assert tried("x" * 300_000).status_code == 413
+    assert "100,000 characters" in tried("x" * 110_000).text
+    assert "second" not in nobody.get("/queries", params={"text": "RECALL"}).text.split("Queries of")[1]
+    assert nobody.get("/queries", params={"by": "speed"}).status_code == 400
+    assert nobody.get("/queries", params={"set": "gone"}).status_code == 404
+    elsewhere = nobody.post(
+        "/queries/try", data={"csrf": carried[1], "document": "x"}, headers={"host": "desk.example"}
+    )
+    assert elsewhere.status_code == 401

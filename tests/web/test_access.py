@@ -43,6 +43,8 @@ TABLE = {
     ("GET", "/api/v1/feeds"): READ,
     ("GET", "/api/v1/deadletters"): READ,
     ("GET", "/api/v1/deadletters/{number}"): READ,
+    ("GET", "/api/v1/queries"): READ,
+    ("POST", "/api/v1/queries/try"): READ,
     ("GET", "/api/v1/batches"): READ,
     ("GET", "/api/v1/audit"): OPERATE,
     ("POST", "/api/v1/episodes/{id}/acknowledge"): OPERATE,

@@ -39,12 +39,13 @@ BODIES: dict[str, object] = {
     "add_silence": silence(),
     "redeliver_alert": {"receiver": "night"},
     "redeliver_alerts": {"alerts": IDS[:2]},
+    "replay_deadletters": {"numbers": [1]},
     "erase": {"key": "card_id=c1"},
     "redeliver": {"receiver": "night", "filter": {"rule": "card_testing"}, "dry_run": True},
 }
 PATHS = {"id": IDS[0], "name": "desk", "number": "1", "pack": "fraud", "rule": "large"}
-NOT_TRIED = {"rule", "reopen_episode", "reopen_episodes", "expire_silence", "expire_silences"}
-"""Operations that need something that the desk of `some_desk` lacks; tests below make it."""
+NOT_TRIED = {"rule", "reopen_episode", "reopen_episodes", "expire_silence", "expire_silences", "try_queries"}
+"""Operations that need something that the desk of `some_desk` lacks: tests below make it, or test_queries."""
 
 
 def path_of(one: Operation, **changed: str) -> str:

@@ -10,11 +10,14 @@ from some_desk import NOW, made
 
 from cep.decode.bounds import SHOWN, too_long
 from cep.decode.letters import DeadLetter
-from cep.job.state_folder import letter_replays, old_letters
+from cep.job.state_folder import letter_replays, old_letters, replayed
 from cep.job.state_folder.dead_letters import LateEvent, letter, read, write
+from cep.job.state_folder.folder import StateFolder
+from cep.job.state_folder.manifest import Manifest
 from cep.web.desk.acting import Actor, acts_page
 from cep.web.desk.dead_letters import one_letter
 from cep.web.desk.desk import JobDesk
+from cep.web.desk.erasing import erase
 from cep.web.desk.errors import DeskError, MissingError, MistakenError, UnfitError
 from cep.web.desk.filters import Page
 from cep.web.desk.letter_replays import LettersReplayed, replay_feed, replay_letters
@@ -177,3 +180,28 @@ def test_a_letter_that_waits_is_not_removed_with_age_and_its_replay_goes_with_it
         old_letters.remove(connection, old_letters.LETTERS, old)
         assert letter_replays.of_letters(connection, numbers) == {}
         assert letter(connection, numbers[0]) is None
+
+
+def test_what_is_erased_is_not_read_again(desk: JobDesk) -> None:
+    own, mended, done = put(desk, bad(1, data=b'{"card_id": "c9"'), bad(2), bad(3))
+    replay_letters(desk, [str(own)], ANN)
+    for number in (mended, done):
+        replay_letters(desk, [str(number)], ANN, data=b'{"card_id": "c9"}')
+    manifests = StateFolder(desk.job.state).manifests
+    manifests.mkdir()
+    with desk.outbox.writing() as connection:
+        read_again = [one for one in letter_replays.waiting(connection, ["payment"]) if one.number == done]
+        feeds = {feed.name: feed for feed in desk.job.feeds}
+        replayed.fixed(manifests, Manifest(7, {}, 1, 0), read_again, feeds)
+        letter_replays.settle(connection, 7, {done: ("payment", "in.jsonl", 3)}, [], [])
+    found = erase(desk, "card_id=c9", ANN, dry_run=False, rest=lambda _: None)
+    assert found.dead_letters == 3
+    assert [one for one in found.left if "letters" in one] == [
+        "manifests/7.letters holds it, for 100 batches more: batch 7 read it again"
+    ]
+    with desk.outbox.reading() as connection:
+        assert letter_replays.waiting(connection, ["payment"]) == []
+        assert letter_replays.mended(connection, [own, mended, done]) == {done: b""}
+    for number in (own, mended):
+        with pytest.raises(UnfitError, match="has no bytes"):
+            replay_letters(desk, [str(number)], ANN)

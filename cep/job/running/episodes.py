@@ -16,12 +16,19 @@ if TYPE_CHECKING:
 
 
 class EpisodeKeeper:
-    """Keeps the episodes; `packs` gives those that run, whose rules may say how long theirs are."""
+    """Keeps the episodes; `packs` gives those that run, whose rules may say how long theirs are.
+
+    `done` is called when all that was recorded is assigned."""
 
     def __init__(
-        self, desk: Desk, packs: Callable[[], Mapping[str, Pack]], tell: Callable[[str], None]
+        self,
+        desk: Desk,
+        packs: Callable[[], Mapping[str, Pack]],
+        tell: Callable[[str], None],
+        done: Callable[[], None],
     ) -> None:
         self._desk = desk
+        self._done = done
         self._packs = packs
         self._tell = tell
         self._read: tuple[Mapping[str, Pack], dict[tuple[str, str], int]] = {}, {}
@@ -30,8 +37,9 @@ class EpisodeKeeper:
     def start(self, outbox: Outbox, stack: ExitStack) -> None:
         """Assign alerts from now on, until `stack` ends it."""
         self._assigner = Assigner(
-            outbox, self.length, closes=self._desk.close_quiet, clock=time.time_ns, report=self._tell
-        )
+            outbox, self.length, closes=self._desk.close_quiet, clock=time.time_ns, report=self._tell,
+            done=self._done,
+        )  # fmt: skip
         self._assigner.start()
         stack.callback(self._assigner.stop)
 

@@ -10,6 +10,7 @@ from alerts.notation import timestamp
 from alerts.outbox import OutboxError
 from cep.job.running.progress import instant
 from cep.job.running.stopping import Stop
+from cep.web.desk.query_counts import QueryCounts
 from cep.web.server import Health
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class Standing:
         self.driver: Driver | None = None
         self.outbox: Outbox | None = None
         self.wake: Callable[[], None] = lambda: None
+        self.queries = QueryCounts(now)
 
     def batch(self, batch: FinishedBatch) -> None:
         """A batch is in the outbox."""

@@ -157,8 +157,7 @@ class _Lifecycle:
         self._metrics.watch_outbox(outbox, self._delivery.names, self._progress.tell)
         self._delivery.start(outbox, self._stack)
         self._standing.wake = self._delivery.wake
-        self._episodes = EpisodeKeeper(job.desk, lambda: driver.running.packs, self._progress.tell)
-        self._episodes.start(outbox, self._stack)
+        self._keep_episodes(outbox, lambda: driver.running.packs)
         self._retention.start(outbox, self._stack)
         self._record.start(self._stack)
         if self._stop.is_set():
@@ -186,6 +185,10 @@ class _Lifecycle:
         self._standing.driver, self._standing.outbox = driver, outbox
         return driver
 
+    def _keep_episodes(self, outbox: Outbox, packs: Callable[[], Mapping[str, Pack]]) -> None:
+        self._episodes = EpisodeKeeper(self._launch.job.desk, packs, self._progress.tell, self._delivery.wake)
+        self._episodes.start(outbox, self._stack)
+
     def _deliver_rest(self) -> None:
         """A closed folder may still owe alerts to receivers."""
         outbox = Outbox.open(self._launch.job.outbox_url(self._launch.environ), create=False)
@@ -193,6 +196,8 @@ class _Lifecycle:
         if outbox.waiting(self._delivery.names):
             self._progress.tell("delivering what is left in the outbox")
             self._delivery.start(outbox, self._stack)
+            packs = origin.packs_of_drained(self._folder, outbox)
+            self._keep_episodes(outbox, lambda: {pack.name: pack for pack in packs})
             self._delivery.finish()
 
     def _batches(self, spark: SparkSession, driver: Driver, layout: FolderLayout, cores: int) -> None:
@@ -228,6 +233,7 @@ class _Lifecycle:
         self._retention.wake()
         if not batch.replayed:
             self._reporter.take(batch)
+            self._standing.queries.take(batch.outcome.counts)
         self._progress.batch(batch)
 
 

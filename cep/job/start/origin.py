@@ -58,6 +58,16 @@ def packs(
     return found
 
 
+def packs_of_drained(folder: StateFolder, outbox: Outbox) -> Sequence[Pack]:
+    """The packs of the last batch of a folder that is closed."""
+    last = outbox.last_batch()
+    try:
+        result = None if last is None else result_of(last.result)
+    except ValueError as error:
+        raise folder.damaged("the outbox's last batch cannot be read") from error
+    return [] if result is None else [load(folder.packs, one) for _, one in sorted(result.revisions.items())]
+
+
 def closed(folder: StateFolder) -> ConfigurationError:
     """The error for a folder that was drained."""
     return ConfigurationError(

@@ -5,14 +5,19 @@ Their rows stay with place and stage, so that a replay does not write them again
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, inspect, select, update
 
 from alerts.outbox.blanking import Found, Pass
 from alerts.sought import Fields, Sought
+from cep.files import read_json
+from cep.job.state_folder import letter_replays
 from cep.job.state_folder.dead_letters import dead_letters, late_events
 
 ROWS = 200
@@ -31,11 +36,33 @@ def in_dead_letters(connection: Connection, sought: Sought, after: Any) -> Found
     query = select(c.number, c.stage, c.reason, c.data).order_by(c.number).limit(ROWS)
     rows = connection.execute(query if after is None else query.where(c.number > after)).all()
     found = Found(rows[-1].number if len(rows) == ROWS else None)
+    mended = letter_replays.mended(connection, [row.number for row in rows])
     for number, stage, reason, data in rows:
-        if stage not in _OF_FILES and sought.stands_in(f"{reason}\n{bytes(data).decode('utf-8', 'replace')}"):
-            gone = update(dead_letters).where(c.number == number).values(reason=_GONE, data=b"")
-            found.note("dead_letters", lambda to, gone=gone: to.execute(gone))  # type: ignore[misc]
+        octets = bytes(data) + b"\n" + mended.get(number, b"")
+        if stage not in _OF_FILES and sought.stands_in(f"{reason}\n{octets.decode('utf-8', 'replace')}"):
+            found.note("dead_letters", partial(_erase, number=number))
     return found
+
+
+def _erase(connection: Connection, number: int) -> None:
+    """Erase the bytes of a letter; if it waits to be read again, it does not any more."""
+    letter_replays.erase(connection, number)
+    gone = update(dead_letters).where(dead_letters.c.number == number)
+    connection.execute(gone.values(reason=_GONE, data=b""))
+
+
+def batches_with(manifests: Path, sought: Sought) -> list[int]:
+    """The batches that read letters again which hold the values: what they read is beside their manifests."""
+    found = []
+    for path in manifests.glob("*.letters"):
+        try:
+            letters = read_json(path)["letters"]
+        except (OSError, ValueError, KeyError):
+            continue  # who runs the batch again is told
+        texts = (base64.b64decode(one[-1]).decode("utf-8", "replace") for one in letters)
+        if any(map(sought.stands_in, texts)):
+            found.append(int(path.stem))
+    return sorted(found)
 
 
 def in_late_events(fields: Mapping[str, Fields]) -> Pass:

@@ -230,6 +230,29 @@ def forget(connection: Connection, numbers: Sequence[int]) -> None:
             connection.execute(delete(letter_replays).where(letter_replays.c.number.in_(some)))
 
 
+def mended(connection: Connection, numbers: Sequence[int]) -> dict[int, bytes]:
+    """The mended bytes of some letters, by number, of those that have such."""
+    if not _there(connection):
+        return {}
+    r = letter_replays.c
+    return {
+        number: bytes(data)
+        for some in _chunks(numbers)
+        for number, data in connection.execute(
+            select(r.number, r.data).where(r.number.in_(some), r.data.is_not(None))
+        )
+    }
+
+
+def erase(connection: Connection, number: int) -> None:
+    """Take mended bytes out of a replay; one that waits is taken back."""
+    if _there(connection):
+        r = letter_replays.c
+        connection.execute(delete(letter_replays).where(r.number == number, r.state == "waits"))
+        gone = update(letter_replays).where(r.number == number, r.data.is_not(None))
+        connection.execute(gone.values(data=b""))
+
+
 def _successors(connection: Connection, batch: int) -> dict[Place, int]:
     c = dead_letters.c
     rows = connection.execute(select(c.feed, c.file, c.offset, c.number).where(c.batch == batch))

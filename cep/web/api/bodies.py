@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
@@ -103,6 +103,14 @@ class FilteredToReceiver:
     filter: Filter = field(default_factory=Filter)
     states: Annotated[list[State], Field(min_length=1)] = field(default_factory=lambda: ["failed"])
     dry_run: bool = False
+
+
+@_closed
+class Document:
+    """A document by its fields; `set` names the queries that are asked, the first if absent."""
+
+    document: dict[str, Any]
+    set: Annotated[str | None, Field(max_length=200)] = None
 
 
 @_closed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cep.web.api import bodies
 from cep.web.api.operation import Asked, Operation, Parameter
 from cep.web.desk.acting import ActPage, acts_page
 from cep.web.desk.alerts import AlertPage, AlertView, alerts_page, one_alert
@@ -20,6 +21,14 @@ from cep.web.desk.evidence import AlertEvents, alert_events
 from cep.web.desk.feeds import FeedView, feeds_now
 from cep.web.desk.filters import FILTERS, states_of, wanted
 from cep.web.desk.packs import PackView, packs_now
+from cep.web.desk.queries import (
+    DocumentTried,
+    QueryFilter,
+    QueryPage,
+    queries_page,
+    query_filter,
+    try_document,
+)
 from cep.web.desk.receivers import ReceiverView, receivers_now
 from cep.web.desk.rules import RuleText, RuleView, one_rule, rules_now
 from cep.web.desk.silences import SilenceView, silences_now
@@ -49,6 +58,10 @@ def filters(asked: Asked) -> dict[str, str]:
 def _episodes(asked: Asked) -> EpisodePage:
     of = EpisodeFilter(states_of(asked.query.get("state", [])), asked.one("pack"), asked.one("rule"))
     return episodes_page(asked.desk, of, asked.page)
+
+
+def _queries(asked: Asked) -> QueryFilter:
+    return query_filter(asked.one("set"), asked.one("text"), asked.one("by"))
 
 
 def _rule(asked: Asked) -> RuleText:
@@ -123,6 +136,20 @@ READING = (
     Operation(
         "deadletter", "GET", "/deadletters/{number}", "read", "One dead letter with all of its bytes",
         LetterView, lambda asked: one_letter(asked.desk, asked.path["number"]),
+    ),
+    Operation(
+        "queries", "GET", "/queries", "read", "Standing queries: what each hits and costs", QueryPage,
+        lambda asked: queries_page(asked.desk, _queries(asked), asked.page),
+        (
+            Parameter("set", "of this set; of the first if absent"),
+            Parameter("text", "whose id, text, tags or filter hold this"),
+            Parameter("by", "hits, cost or id: which come first; hits if absent"), *_PAGE,
+        ),
+    ),
+    Operation(
+        "try_queries", "POST", "/queries/try", "read", "The standing queries that a document hits",
+        DocumentTried,
+        lambda asked: try_document(asked.desk, asked.body.set, asked.body.document), body=bodies.Document,
     ),
     Operation(
         "batches", "GET", "/batches", "read", "Batches, the newest first", BatchPage,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from alerts.outbox import Outbox
     from cep.config import Job
     from cep.job.batches.driver import Driver
+    from cep.web.desk.query_counts import QueryCounts
     from cep.web.server import Health
 
 
@@ -22,6 +23,10 @@ class Live(Protocol):
     @property
     def driver(self) -> Driver | None:
         """The driver of batches; None while the job starts."""
+
+    @property
+    def queries(self) -> QueryCounts:
+        """The counts of standing queries."""
 
     def health(self) -> Health:
         """The state that /healthz tells."""

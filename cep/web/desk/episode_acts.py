@@ -49,6 +49,7 @@ def change_episodes(
         views = views_of(connection, changed)
         details = {"episodes": [one.id for one in views], "verdict": act.verdict, "note": act.note}
         actor.did(connection, f"episode {act.does}", details)
+    desk.wake()
     return views
 
 

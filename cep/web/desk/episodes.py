@@ -11,9 +11,10 @@ from alerts.alert import SEVERITIES
 from alerts.notation import duration, timestamp
 from alerts.outbox.episodes import counted, episode_of, ids_of, precisions, read_episodes
 from alerts.outbox.found import is_erased
+from alerts.outbox.incidents import told_of
 from alerts.outbox.pages import Wanted
 from alerts.outbox.stored import read_alerts, read_batch
-from cep.web.desk.desk import JobDesk, moment_or_none
+from cep.web.desk.desk import JobDesk, moment, moment_or_none
 from cep.web.desk.errors import MissingError
 from cep.web.desk.filters import Page, gone, named_by, place_among_episodes, told
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from alerts.episodes.episode import Episode, State
+    from alerts.outbox.incidents import Told
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,23 @@ class EpisodeView:
 
 
 @dataclass(frozen=True, slots=True)
+class ToldView:
+    """What a receiver knows of an episode: it was `told` trigger, acknowledge or resolve last.
+
+    `pending`: it is to be told more, after `attempts` attempts. `outcome` is that of the last one, at `at`;
+    `trace` has every one.
+    """
+
+    receiver: str
+    told: str
+    pending: bool
+    attempts: int
+    at: str | None
+    outcome: str
+    trace: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class EpisodePage:
     """Episodes by state, then the worst first, then the oldest; `states` counts all, `next` is a cursor."""
 
@@ -55,11 +74,15 @@ class EpisodePage:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeAlerts:
-    """An episode and its alerts, in the order raised; `more` of them, the oldest, are left out."""
+    """An episode and its alerts, in the order raised; `more` of them, the oldest, are left out.
+
+    `told` is what receivers that follow episodes know of it.
+    """
 
     episode: EpisodeView
     alerts: tuple[Mapping[str, object], ...]
     more: int
+    told: tuple[ToldView, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +133,21 @@ def one_episode(desk: JobDesk, given: str, most: int) -> EpisodeAlerts:
         (view,) = views_of(connection, [one])
         of = Wanted(pack=one.pack, rule=one.rule, key=view.key, after=one.first - 1, before=one.last + 1)
         alerts = read_alerts(connection, of, most, newest_first=True)
+        told_to = receivers_told(connection, one.first)
     shown = tuple(stored.alert for stored in reversed(alerts))
-    return EpisodeAlerts(view, shown, max(0, one.alerts - len(shown)))
+    return EpisodeAlerts(view, shown, max(0, one.alerts - len(shown)), told_to)
+
+
+def receivers_told(connection: Connection, first: int) -> tuple[ToldView, ...]:
+    """What receivers know of the episode that begins with the alert of that number."""
+    return tuple(_told(one) for one in told_of(connection, first))
+
+
+def _told(one: Told) -> ToldView:
+    lines = (line.partition(" ") for line in one.trace.splitlines())
+    trace = tuple(f"{moment(int(at))} {words}" for at, _, words in lines)
+    at = moment_or_none(one.settled_at)
+    return ToldView(one.receiver, one.told, one.pending, one.attempts, at, one.outcome, trace)
 
 
 def states_counted(connection: Connection, most: int | None = None) -> dict[str, int]:

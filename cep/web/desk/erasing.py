@@ -90,6 +90,7 @@ def erase(
             "late events": erased_letters.in_late_events(fields),
         }
     )
+    work.read_again(folder)
     work.record(folder, record.Events(work.sought, fields))
     found = work.found()
     if not dry_run:
@@ -169,6 +170,13 @@ class _Work:
                 after = found.last
                 if after is None:
                     break
+
+    def read_again(self, folder: StateFolder) -> None:
+        """Say what stays of letters that batches read again: a batch that is run again needs it."""
+        for batch in erased_letters.batches_with(folder.manifests, self.sought):
+            self.left.append(
+                f"manifests/{batch}.letters holds it, for 100 batches more: batch {batch} read it again"
+            )
 
     def record(self, folder: StateFolder, events: record.Events) -> None:
         """Erase the events of the record."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
@@ -11,7 +11,7 @@ from starlette.responses import Response
 from alerts.outbox import Wanted
 from alerts.outbox.episodes import episode_of
 from cep.web.desk.alerts import AlertRow, AlertView, alerts_page, one_alert
-from cep.web.desk.episodes import EpisodeView, views_of
+from cep.web.desk.episodes import EpisodeView, ToldView, receivers_told, views_of
 from cep.web.desk.filters import Page
 from cep.web.page.rule_text import marked
 from cep.web.page.silencing import silences_for
@@ -29,7 +29,7 @@ def alert_page(site: Site, request: Request) -> Response:
     """The page of one alert."""
     found = one_alert(site.desk, request.path_params["id"])
     alert: Mapping[str, Any] = found.alert
-    episode, others = _episode(site, found)
+    episode, others, told_to = _episode(site, found)
     evidence = site.events(alert["id"])
     events = [_event(one) for one in evidence.events]
     text, steps = marked(site.desk, alert)
@@ -47,22 +47,34 @@ def alert_page(site: Site, request: Request) -> Response:
         episode=episode,
         others=others,
         deliveries=found.deliveries,
-        trace=list(_trace(found, episode)),
+        trace=[*_trace(found, episode), *_told(told_to)],
         silences=silences_for(alert["pack"], alert["rule"], alert["key"]),
         now=site.desk.clock(),
     )
 
 
-def _episode(site: Site, found: AlertView) -> tuple[EpisodeView | None, tuple[AlertRow, ...]]:
-    """Its episode, with the newest of the other alerts of that."""
+def _episode(
+    site: Site, found: AlertView
+) -> tuple[EpisodeView | None, tuple[AlertRow, ...], tuple[ToldView, ...]]:
+    """Its episode, with the newest of the other alerts of that, and what receivers know of it."""
     with site.desk.outbox.reading() as connection:
         one = episode_of(connection, found.number)
         if one is None:
-            return None, ()
+            return None, (), ()
         (view,) = views_of(connection, [one])
+        told_to = receivers_told(connection, one.first)
     of = Wanted(pack=one.pack, rule=one.rule, key=view.key, after=one.first - 1, before=one.last + 1)
     rows = alerts_page(site.desk, of, Page(OTHERS + 1)).alerts
-    return view, tuple(row for row in rows if row.number != found.number)[:OTHERS]
+    return view, tuple(row for row in rows if row.number != found.number)[:OTHERS], told_to
+
+
+def _told(some: Iterable[ToldView]) -> Iterator[str]:
+    """What receivers were told of its episode, in words."""
+    for one in some:
+        yield f"of the episode {one.receiver} was told:"
+        yield from one.trace
+        if one.pending:
+            yield f"{one.receiver} is to be told more; attempts: {one.attempts}"
 
 
 def _event(taken: TakenEvent) -> AlertEvent:

@@ -28,7 +28,7 @@ from cep.web.desk.desk import JobDesk
 from cep.web.desk.errors import DeskError, GoneError, MissingError, NotYetError, UnfitError
 from cep.web.desk.evidence import evidence_of
 from cep.web.desk.filters import number_of, wanted
-from cep.web.page import acts, alert_list, sign_in
+from cep.web.page import acts, alert_list, queries, sign_in
 from cep.web.page.alert_page import alert_page
 from cep.web.page.episode_queue import episode_queue
 from cep.web.page.forms import Form, form_of, query_of
@@ -69,6 +69,7 @@ VIEWS: tuple[tuple[str, View], ...] = (
     ("/episodes", episode_queue),
     ("/rules", rules),
     ("/rules/{pack}/{rule}", rule),
+    ("/queries", queries.queries),
     ("/silences", silences),
     ("/receivers", receivers),
     ("/feeds", feeds),
@@ -87,6 +88,8 @@ ACTS: tuple[tuple[str, Act], ...] = (
     ("/receivers/{name}/resume", acts.resume),
     ("/receivers/{name}/test", acts.test),
 )
+READING_ACTS: tuple[tuple[str, Act], ...] = (("/queries/try", queries.try_text),)
+"""Forms that change nothing: who may read may send them, with the text of the session."""
 STREAM = "/alerts/stream"
 _HEADINGS = {404: "There is nothing here", 410: "This alert was erased"}
 _STATUS = {MissingError: 404, GoneError: 410, UnfitError: 409, NotYetError: 503}
@@ -123,6 +126,7 @@ def page(desk: JobDesk, access: Access, settings: PageSettings) -> Starlette:
             Route("/sign-out", _acting(site, sign_in.sign_out, "nothing"), methods=["POST"]),
             Route(STREAM, _streaming(site, live)),
             *(Route(path, _viewing(site, view, "read")) for path, view in VIEWS),
+            *(Route(path, _acting(site, act, "read"), methods=["POST"]) for path, act in READING_ACTS),
             *(Route(path, _acting(site, act, "operate"), methods=["POST"]) for path, act in ACTS),
         ],
         middleware=[

@@ -23,6 +23,7 @@ PAGES = (
     ("/alerts", "Alerts"),
     ("/episodes", "Episodes"),
     ("/rules", "Rules"),
+    ("/queries", "Queries"),
     ("/silences", "Silences"),
     ("/receivers", "Receivers"),
     ("/feeds", "Feeds"),

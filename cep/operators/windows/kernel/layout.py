@@ -40,6 +40,23 @@ class Ranges(NamedTuple):
     ends: ReadOnlyInts
 
 
+class KeyParts(NamedTuple):
+    """Keys that rise: how many items of each were kept, how many came, and where the words of the first one
+    that was kept begin."""
+
+    keys: Ints
+    kept: Ints
+    came: Ints
+    words: Ints
+
+
+class BitColumn(NamedTuple):
+    """A word of rows, and a bit of it."""
+
+    column: int
+    bit: int
+
+
 class PaneRuns(NamedTuple):
     """Panes of keys, key by key, in order."""
 

@@ -54,7 +54,7 @@ def advance(
     layout = Layout(plan)
     machine = engine(len(events.keys), compiled)
     items = then(layout, kept, _items(layout, events, texts), machine)
-    field = Field(items, before(layout, kept, KeyRuns(items.keys)), watch, machine)
+    field = Field(items, before(layout, kept, items.runs), watch, machine)
     windows = _windows(layout, field)
     return _Advanced(Reader(layout, items, windows, texts, machine), field, windows)
 
@@ -79,7 +79,14 @@ def _items(layout: Layout, events: RuleEvents, texts: Texts) -> Items:
         else:
             columns.append(arguments[slot.argument])
     return Items(
-        events.keys, events.times, events.times, ones, ones > 0, ends_of(ones), events.numbers, tuple(columns)
+        KeyRuns.of(events.keys),
+        events.times,
+        events.times,
+        ones,
+        ones > 0,
+        np.arange(len(ones) + 1),
+        events.numbers,
+        tuple(columns),
     )
 
 

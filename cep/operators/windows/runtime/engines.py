@@ -14,13 +14,13 @@ from cep.operators.windows.kernel.distincts import count_distinct
 from cep.operators.windows.kernel.extremes import find_greatest
 from cep.operators.windows.kernel.moving import (
     copy_parts,
-    merge_keys,
+    join_bits,
+    join_both,
+    join_keys,
+    join_places,
+    join_words,
     put_bits,
-    put_named,
     put_words,
-    take_bits,
-    take_both,
-    take_words,
 )
 from cep.operators.windows.kernel.percentiles import find_percentiles, find_percentiles_of_many
 from cep.operators.windows.kernel.places import find_after, find_sessions, find_windows
@@ -43,14 +43,14 @@ def _wrapping(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 INTERPRETED = Engine(
-    merge_keys,
-    take_both,
+    join_keys,
+    join_places,
+    join_both,
     copy_parts,
-    take_words,
-    take_bits,
+    join_words,
+    join_bits,
     put_words,
     put_bits,
-    put_named,
     find_after,
     find_sessions,
     find_windows,

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 class Engine:
     """The functions of `cep.operators.windows.kernel` that are called from outside."""
 
-    merge_keys: Callable[..., None]
-    take_both: Callable[..., None]
+    join_keys: Callable[..., int]
+    join_places: Callable[..., None]
+    join_both: Callable[..., None]
     copy_parts: Callable[..., None]
-    take_words: Callable[..., None]
-    take_bits: Callable[..., None]
+    join_words: Callable[..., None]
+    join_bits: Callable[..., None]
     put_words: Callable[..., None]
     put_bits: Callable[..., None]
-    put_named: Callable[..., None]
     find_after: Callable[..., None]
     find_sessions: Callable[..., None]
     find_windows: Callable[..., int]

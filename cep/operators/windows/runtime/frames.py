@@ -41,10 +41,10 @@ class Field:
     watch: Watch
     engine: Engine
 
-    @cached_property
+    @property
     def runs(self) -> KeyRuns:
         """The keys of the items."""
-        return KeyRuns(self.items.keys)
+        return self.items.runs
 
     @cached_property
     def came(self) -> Ints:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
-from cep.operators.windows.kernel.layout import Ranges
+from cep.operators.windows.kernel.layout import BitColumn, Ranges
 from cep.operators.windows.runtime.columns import Column, ends_of, kind_of
 from cep.operators.windows.runtime.evaluations import NEWEST
 from cep.operators.windows.runtime.frames import Remains
@@ -112,18 +113,19 @@ class Keeper:
         heads[:, KEY], heads[:, ITEMS] = self.runs.keys[remains.of], sizes
         heads[:, WORDS], heads[:, NUMBERS] = sizes * width, tails + nested
         heads[:, DUE], heads[:, JUDGED], heads[:, MARK] = remains.due, remains.judged, remains.mark
-        words = np.zeros(int(sizes.sum()) * width, np.int64)
+        words = np.empty(int(sizes.sum()) * width, np.int64)
         engine.put_words(self._items.firsts, among, words, 0, width)
-        engine.put_named(among, NEWEST, words, layout.bits, width, NAMED)
+        for word in range(layout.bits, layout.values[0]):
+            named = BitColumn(word, NAMED)
+            engine.put_bits(
+                among, self._bits(word), NEWEST if word == layout.bits else 0, words, named, width
+            )
         for number, slot in enumerate(layout.slots):
-            column, (word, bit) = self._items.column(number), layout.bit(number)
-            engine.put_bits(column.counts, among, words, word, width, bit)
-            if slot.type is Scalar.BOOLEAN:
-                engine.put_bits(column.low, among, words, word, width, bit + 1)
-            elif slot.width:
-                engine.put_words(column.low, among, words, layout.values[number], width)
+            if slot.width:
+                column, at = self._items.column(number), layout.values[number]
+                engine.put_words(column.low, among, words, at, width)
                 if slot.width > 1:
-                    engine.put_words(column.high, among, words, layout.values[number] + 1, width)
+                    engine.put_words(column.high, among, words, at + 1, width)
         numbers = np.zeros(int(heads[:, NUMBERS].sum()), np.int64)
         begins = ends_of(heads[:, NUMBERS])[:-1]
         engine.copy_parts(self._items.tails, tail_firsts, tails, numbers, begins)
@@ -132,6 +134,17 @@ class Keeper:
             values = np.stack([self._items.column(slot).low[rows] for slot in layout.nested], axis=1)
             numbers[ranges(begins + tails, nested)] = values.ravel()
         return WindowRows(heads, words, numbers)
+
+    def _bits(self, word: int) -> Ints:
+        """A word of bits of each item that is not folded, without the one of those that are named."""
+        parts: list[Ints] = []
+        for number, slot in enumerate(self.reader.layout.slots):
+            column, (of, bit) = self._items.column(number), self.reader.layout.bit(number)
+            if of == word:
+                parts.append(column.counts << bit if bit else column.counts)
+                if slot.type is Scalar.BOOLEAN:
+                    parts.append(column.low << (bit + 1))
+        return reduce(np.bitwise_or, parts) if parts else np.zeros(len(self._items), np.int64)
 
     def _rows(self, columns: list[Column], lengths: Ints, tails: Ints) -> Ints:
         """The words of each group."""

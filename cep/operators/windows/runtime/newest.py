@@ -154,7 +154,7 @@ class NewestWindows:
     def dropped(self) -> Mapping[int, int]:
         """Of each event that comes one at most, if it were still kept otherwise."""
         came, times, shape = self.field.came, self.field.items.firsts, self.shape
-        if np.diff(self.field.runs.places).max(initial=0) <= shape.limit:
+        if self.field.runs.sizes.max(initial=0) <= shape.limit:
             return {}
         lost = came - shape.limit
         there = lost >= self._begun(came)
@@ -164,5 +164,5 @@ class NewestWindows:
             there &= times[np.maximum(lost, 0)] > earlier(times[came], span)
         elif shape.limit >= shape.events + shape.back:
             return {}
-        keys, counts = np.unique(self.field.items.keys[came[there]], return_counts=True)
+        keys, counts = np.unique(self.field.runs.of_item[came[there]], return_counts=True)
         return dict(zip(keys.tolist(), counts.tolist(), strict=True))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from cep.exact.kernel.packed import COUNT_BITS as PACKED_BITS
 from cep.operators.windows.compile.shapes import Panes
 from cep.operators.windows.compile.window_plan import WindowPlan
+from cep.operators.windows.kernel.layout import BitColumn, KeyParts
 from cep.operators.windows.runtime.columns import ABSENT, NO_INTS, Column, ends_of
 from cep.operators.windows.runtime.entry_points import Engine
 from cep.operators.windows.runtime.frames import LEAST, Before
@@ -17,7 +19,7 @@ from cep.operators.windows.runtime.items import Items, KeyRuns
 from cep.operators.windows.runtime.layout import COUNT_BITS, LENGTH_BITS, NAMED, Layout, Slot
 from cep.operators.windows.runtime.lists import Lists
 from cep.operators.windows.runtime.window_rows import ITEMS, JUDGED, MARK, NUMBERS, WindowRows
-from cep.state.keyed_rows import RULE, Ints, ranges
+from cep.state.keyed_rows import KEY, RULE, Bools, Ints, ranges
 from cep.state.named_texts import Cells
 from rules.types import Scalar
 
@@ -48,8 +50,6 @@ class _Stored:
     def packed(self, begins: Ints) -> dict[int, Ints]:
         """For each slot behind the items where in the words that of each item begins."""
         layout, items = self.layout, self.heads[:, ITEMS]
-        if not layout.packed:
-            return {}
         counts = self.kept.words[begins + layout.bits - 1]
         before = ends_of((counts >> COUNT_BITS) & ((1 << LENGTH_BITS) - 1))
         at = np.repeat(self.words + items * layout.width - before[ends_of(items)[:-1]], items) + before[:-1]
@@ -96,42 +96,76 @@ def _numbers(layout: Layout, kept: WindowRows, copy: Callable[..., None]) -> tup
     return of_events, of_values.reshape(-1, max(width, 1))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Joining:
-    """The items of heads and then new events, key by key: of each where it stands in both, `order`."""
+    """The items of heads and then new events, key by key."""
 
     stored: _Stored
     events: Items
-    begins: Ints
-    order: Ints
+    parts: KeyParts
     engine: Engine
+
+    @classmethod
+    def of(cls, stored: _Stored, events: Items, engine: Engine) -> _Joining:
+        """Those of all heads."""
+        heads, keys = stored.heads, events.runs.of_item
+        room = KeyParts(*(np.empty(len(heads) + len(events.runs.keys), np.int64) for _ in range(4)))
+        arguments = (np.ascontiguousarray(heads[:, column]) for column in (KEY, ITEMS))
+        count = engine.join_keys(*arguments, stored.words, keys, room)
+        return cls(stored, events, KeyParts(*(part[:count] for part in room)), engine)
+
+    @cached_property
+    def runs(self) -> KeyRuns:
+        """The keys of both."""
+        return KeyRuns(self.parts.keys, ends_of(self.parts.kept + self.parts.came))
+
+    @cached_property
+    def begins(self) -> Ints:
+        """Where the words of each item of the heads begin."""
+        return self.stored.begins()
+
+    @cached_property
+    def order(self) -> Ints:
+        """Of each item where it stands among those of the heads and then the events."""
+        found = self._room()
+        self.engine.join_places(self.parts, found)
+        return found
+
+    @property
+    def new(self) -> Bools:
+        """True of events."""
+        sizes = np.column_stack((self.parts.kept, self.parts.came)).ravel()
+        return np.repeat(np.tile([False, True], len(self.parts.keys)), sizes)
+
+    def _room(self) -> Ints:
+        return np.empty(int(self.runs.places[-1]), np.int64)
 
     def both(self, mine: Ints, theirs: Ints) -> Ints:
         """Numbers of both."""
-        found = np.empty(len(self.order), np.int64)
-        self.engine.take_both(mine, theirs, self.order, found)
+        found = self._room()
+        self.engine.join_both(self.parts, mine, theirs, found)
         return found
 
     def words(self, column: int, theirs: Ints) -> Ints:
         """A column of the words, and numbers of the events."""
-        found = np.empty(len(self.order), np.int64)
-        self.engine.take_words(self.stored.kept.words, self.begins, column, theirs, self.order, found)
+        found, stored = self._room(), self.stored
+        self.engine.join_words(self.parts, stored.kept.words, column, stored.layout.width, theirs, found)
         return found
 
     def bits(self, slot: int, bit: int, theirs: Ints) -> Ints:
         """A bit of a slot, and numbers of the events."""
-        found = np.empty(len(self.order), np.int64)
-        column, place = self.stored.layout.bit(slot)
-        arguments = (self.stored.kept.words, self.begins, column, place + bit, theirs)
-        self.engine.take_bits(*arguments, self.order, found)
+        found, stored = self._room(), self.stored
+        column, place = stored.layout.bit(slot)
+        of = BitColumn(column, place + bit)
+        self.engine.join_bits(self.parts, stored.kept.words, of, stored.layout.width, theirs, found)
         return found
 
     def tails(self, own: Ints) -> tuple[Ints, Ints]:
         """Where the newest events of each item begin, last where they end, and their numbers; those that are
         kept are `own`."""
         events, layout = self.events, self.stored.layout
-        if not layout.folded and len(own) == len(self.begins):  # each event is named
-            return np.arange(len(self.order) + 1), self.both(own, events.tails)
+        if not layout.folded and len(own) == self.parts.kept.sum():  # each event is named
+            return np.arange(self.runs.places[-1] + 1), self.both(own, events.tails)
         sizes = self.stored.tails(self.begins)
         places, ends = ends_of(sizes), events.tail_places + len(own)
         firsts, sizes = self.both(places[:-1], ends[:-1]), self.both(sizes, np.diff(ends))
@@ -142,7 +176,7 @@ class _Joining:
     def columns(self, nested: Ints) -> Iterator[Column | Lists]:
         """A column for each slot; of kept lists and records the events' numbers are `nested`."""
         layout, copy = self.stored.layout, self.engine.copy_parts
-        packed = self.stored.packed(self.begins)
+        packed = self.stored.packed(self.begins) if layout.packed else {}
         for number, (slot, theirs) in enumerate(zip(layout.slots, self.events.columns, strict=True)):
             if isinstance(theirs, Lists):
                 mine = self.stored.lists(number, packed[number], copy)
@@ -166,7 +200,7 @@ class _Joining:
 
     def _sums(self, slot: Slot, theirs: Column, places: Ints) -> Column:
         """Sums, or sums of squares, which begin there."""
-        layout, none = self.stored.layout, np.zeros(len(self.begins), np.int64)
+        layout, none = self.stored.layout, np.zeros(len(places), np.int64)
         counts = self.words(layout.values[layout.number("sum", slot.argument)], theirs.counts)
         sums = self.both(places, np.full(len(theirs.counts), ABSENT))
         high = self.both(none, theirs.high) if slot.type is Scalar.DECIMAL else NO_INTS
@@ -179,21 +213,15 @@ def then(layout: Layout, kept: WindowRows, events: Items, engine: Engine) -> Ite
     if not len(kept.heads):
         return events
     stored = _Stored.of(layout, kept, np.arange(len(kept.heads)))
-    begins = stored.begins()
-    order = np.empty(len(begins) + len(events), np.int64)
-    keys = np.repeat(kept.keys, kept.heads[:, ITEMS])
-    engine.merge_keys(keys, events.keys, order)
-    joining = _Joining(stored, events, begins, order, engine)
+    joining = _Joining.of(stored, events, engine)
     tails, nested = _numbers(layout, kept, engine.copy_parts)
     firsts = joining.words(0, events.firsts)
-    ones = np.ones(len(order), np.int64)
-    counts = joining.words(layout.bits - 1, events.counts) & COUNTS if layout.folded else ones
     return Items(
-        joining.both(keys, events.keys),
+        joining.runs,
         firsts,
         joining.words(1, events.lasts) if layout.has_last else firsts,
-        counts,
-        order >= len(begins),
+        joining.words(layout.bits - 1, events.counts) & COUNTS if layout.folded else np.ones_like(firsts),
+        joining.new,
         *joining.tails(tails),
         tuple(joining.columns(nested)),
     )
@@ -224,7 +252,7 @@ def texts_in(plans: Sequence[WindowPlan], kept: WindowRows) -> Iterator[Cells]:
             continue
         stored = _Stored.of(layout, kept, heads)
         begins = stored.begins()
-        packed = stored.packed(begins)
+        packed = stored.packed(begins) if layout.packed else {}
         for slot in layout.texts:
             if slot in packed:
                 size = kept.words[packed[slot]]

@@ -30,7 +30,7 @@ class SessionWindows:
         begins = np.zeros(len(items), np.int64)
         longest = MAX_TIME if self.shape.longest is None else self.shape.longest
         self.field.engine.find_sessions(
-            items.keys, items.firsts, items.lasts, self.shape.gap, longest, begins
+            items.runs.of_item, items.firsts, items.lasts, self.shape.gap, longest, begins
         )
         found: Ints = np.cumsum(begins == np.arange(len(begins))) - 1
         return found
