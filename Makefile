@@ -56,7 +56,7 @@ jars: $(STAMP)
 	  echo "the jars of Kafka are missing: tests with a broker are skipped, and no job reads topics" >&2
 
 quick: $(STAMP) ## lint, types and the tests that need no JVM
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && CEP_EFFORT=0.1 $(BIN)/pytest -q -n auto --dist worksteal
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && CEP_EFFORT=0.05 $(BIN)/pytest -q -n auto --dist worksteal
 
 test: $(STAMP) java tools jars ## all tests, also those that need a JVM; generated ones with the same examples every time
 	@$(BIN)/python tests/side_by_side.py $(SPARKS)

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Collects tests without the garbage collector: what is made then stays, and would be looked at again."""
+    """Collects tests without the garbage collector: what is made then stays, and is never looked at again."""
     gc.disable()
     try:
         return (yield)
     finally:
+        gc.freeze()
         gc.enable()
 
 

@@ -31,8 +31,7 @@ WINDOWS = "tests/windows/test_windows_agree_for_long.py"
 LINES = "tests/cep/test_decode_kernel.py"
 DUEL = "tests/percolator/test_long_duel.py"
 SIGNALS = "tests/job/test_job_signals.py"
-KILLS = "tests/job/test_job_killed.py"
-CASES = "tests/job/test_job_conformance.py"
+PARTS = (LONG, WINDOWS, LINES, DUEL)
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "build" / "soak"
 TOTAL = re.compile(r"seeds from \d+: (.*)")
@@ -85,6 +84,16 @@ def split(part: str, test: str, pieces: int, effort: float) -> list[Piece]:
     return [Piece(part, f"{part}-{n}", (test, "-s", "-m", "soak"), share) for n in range(number)]
 
 
+def marked(part: str, folder: str) -> list[Piece]:
+    """Each test file of a folder with tests for this run alone, but those that are a part by themselves."""
+    files = sorted((ROOT / "tests" / folder).rglob("test_*.py"))
+    return [
+        Piece(part, f"{path.stem}-marked", (str(path.relative_to(ROOT)), "-m", "soak"), {})
+        for path in files
+        if "pytest.mark.soak" in path.read_text("utf-8") and str(path.relative_to(ROOT)) not in PARTS
+    ]
+
+
 NO_JVM = ("programs", "windows", "queries", "lines", "cep", "percolator", "rules", "others")
 JVM = ("jobs", "signals", "kills")
 """Parts that start a JVM: a piece at a time."""
@@ -102,16 +111,15 @@ def pieces(part: str, effort: float) -> list[Piece]:
         case "lines":
             return split(part, LINES, 4, effort)
         case "cep" | "percolator" | "rules":
-            return generated(part, [part], effort)
+            return [*generated(part, [part], effort), *marked(part, part)]
         case "others":
             known = {"cep", "percolator", "rules"}
             folders = sorted(path.name for path in (ROOT / "tests").iterdir() if path.is_dir())
             return generated(part, [folder for folder in folders if folder not in known], effort)
         case "jobs":
-            cases = Piece(part, "conformance", (CASES, "-m", "soak"), {})
-            return [*generated(part, ["job"], effort, "spark and not soak"), cases]
+            return generated(part, ["job"], effort, "spark and not soak")
         case "kills":
-            return [Piece(part, "kills", (KILLS, "-m", "soak"), {})]
+            return marked(part, "job")
         case "signals":
             lives, test = {"CEP_SIGNALS": "5"}, (SIGNALS, "-m", "spark", "-k", "loses_an_alert")
             return [Piece(part, f"signals-{n}", test, lives) for n in range(max(1, round(effort / 2.5)))]

@@ -19,6 +19,7 @@ OCTETS = LENGTHS.flatmap(lambda length: st.binary(min_size=length, max_size=leng
 TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(150), deadline=None)
 @given(st.lists(OCTETS, min_size=1, max_size=20), st.integers(0, 3))
 @example([bytes(n) for n in range(200)], 0)

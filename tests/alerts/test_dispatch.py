@@ -225,6 +225,7 @@ def test_a_receiver_that_comes_back_gets_everything(outbox: Outbox, deliver: Del
         assert set(ids(server)) == set(expected)
 
 
+@pytest.mark.slow
 def test_a_poisoned_alert_blocks_none_behind_it(
     outbox: Outbox, server: WaywardServer, deliver: Deliver
 ) -> None:

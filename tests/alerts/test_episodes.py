@@ -147,6 +147,7 @@ def by_hand(some: Sequence[tuple[int, str, str]]) -> list[list[int]]:
 alert = st.tuples(st.integers(0, 200), st.sampled_from("abc"), st.sampled_from("xy"))
 
 
+@pytest.mark.slow
 @settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(alert, max_size=25), st.data())
 def test_batches_steps_and_restarts_change_nothing(

@@ -119,6 +119,7 @@ def test_a_poisoned_alert_holds_up_none_behind_it(outbox: Outbox, clock: list[in
     assert [n for n, _ in life.attempts] == list(range(1, 201)), "in the order raised"
 
 
+@pytest.mark.slow
 def test_an_alert_that_breaks_the_connection_holds_up_none_behind_it(
     outbox: Outbox, clock: list[int]
 ) -> None:

@@ -130,6 +130,7 @@ def test_a_wrong_password_is_told_and_shown_nowhere(port: int, mailbox: Mailbox,
     assert mailbox.mails == []
 
 
+@pytest.mark.slow
 def test_mails_about_the_same_thing_are_one_thread(port: int, mailbox: Mailbox, wire: SmtpWire) -> None:
     for one in (raised(1, key="a"), raised(2, key="a"), raised(3, key="b"), raised(4, key="a", rule="other")):
         assert send(server(port), wire, alert=one.alert).result == "delivered"

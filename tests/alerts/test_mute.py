@@ -155,6 +155,7 @@ TIMELINES: list[tuple[str, list[tuple[int, str, tuple[object, ...]]], list[int]]
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("events", "wanted"), [row[1:] for row in TIMELINES], ids=[row[0] for row in TIMELINES]
 )
@@ -201,6 +202,7 @@ def test_a_receiver_that_is_back_gets_nothing_that_is_silenced(evening: Evening)
     assert evening.outbox.due("desk", 49 * SECOND, 9) == []
 
 
+@pytest.mark.slow
 def test_what_waits_for_another_attempt_is_silenced_too(evening: Evening) -> None:
     evening.desks["desk"].answers = lambda _: Outcome("rejected", "500")
     id_ = evening.record(1)

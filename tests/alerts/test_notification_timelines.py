@@ -132,6 +132,7 @@ TIMELINES: list[tuple[str, Settings, Events, list[str]]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "events", "wanted"), [row[1:] for row in TIMELINES], ids=[row[0] for row in TIMELINES]
 )
@@ -217,6 +218,7 @@ def test_a_group_that_fails_goes_out_again_as_it_was(tmp_path: Path) -> None:
     evening.outbox.close()
 
 
+@pytest.mark.slow
 def test_of_a_large_group_the_newest_are_told(tmp_path: Path) -> None:
     evening = Evening(tmp_path, GROUPED)
     evening.now = 1

@@ -169,6 +169,7 @@ def test_a_password_is_not_told() -> None:
     assert refused("postgresql://me:hunter2@127.0.0.1:1/x").code == "CEP0805"
 
 
+@pytest.mark.slow
 def test_a_large_batch_is_in_the_database_itself_while_the_job_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "outbox.db"
     outbox = Outbox.open(f"sqlite:///{path}")
@@ -182,6 +183,7 @@ def test_a_large_batch_is_in_the_database_itself_while_the_job_goes_on(tmp_path:
     outbox.close()
 
 
+@pytest.mark.slow
 def test_a_checkpoint_that_fails_is_reported_by_the_next_batch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,6 +206,7 @@ def test_a_checkpoint_that_fails_is_reported_by_the_next_batch(
     outbox.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("table", "large", "noticed"), [
     ("outbox_alerts", False, True),
     ("outbox_batches", False, True),

@@ -62,6 +62,7 @@ class ProcessDiedError(Exception):
     pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [1, 2, 5_000])
 @pytest.mark.parametrize("dies_after", [0, 1, 2, 3, None])
 def test_every_alert_moves_whatever_interrupts(

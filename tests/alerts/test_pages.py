@@ -65,6 +65,7 @@ def fits(one: StoredAlert, wanted: Wanted) -> bool:
     )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=examples(60))
 @given(
     SOME,

@@ -142,6 +142,7 @@ def opened(folder: Path | str) -> Kept:
     return Kept(Outbox.open(url, durable=False, clock=lambda: clock[0]), clock)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32), st.integers(0, 40), st.integers(0, 300), st.integers(0, 300))
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=10)
 def test_what_stays_is_what_plain_lists_say(seed: int, count: int, alerts: int, deliveries: int) -> None:

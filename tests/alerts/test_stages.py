@@ -61,6 +61,7 @@ def dies(_: Connection) -> None:
     raise ProcessDiedError
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=examples(60))
 @given(SOME, st.lists(st.tuples(st.integers(0, 30), st.booleans()), max_size=5))
 def test_outbox_and_process_decide_alike(

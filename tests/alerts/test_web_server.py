@@ -271,6 +271,7 @@ def test_an_answer_that_nobody_takes_is_ended(hasty: Port) -> None:
         assert len(ended(deaf)) < 10_000_000
 
 
+@pytest.mark.slow
 def test_many_requests_of_one_connection_are_answered_in_order(few: Port) -> None:
     with few.connect() as eager:
         eager.sendall(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n" * 499)

@@ -77,6 +77,7 @@ def test_the_long_run_keeps_what_differs(monkeypatch: pytest.MonkeyPatch) -> Non
     assert f"{found[1]}" in shown[1]
 
 
+@pytest.mark.slow
 def test_what_an_engine_stumbles_over_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     def stumbling(_: Program, plan: Plan) -> Answer:  # noqa: ARG001
         raise ZeroDivisionError("by a run")

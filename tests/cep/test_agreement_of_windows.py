@@ -129,6 +129,7 @@ def deployed(program: Program, texts: Sequence[str]) -> list[dict[str, Any]]:
     return [one.alert.as_dict() for one in in_order(raised)]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(0)
 @settings(max_examples=examples(60), **QUIET)
 @given(programs(texts=window_packs()), st.integers(1, 4), st.sampled_from(("1 < 2 and ", "2 < 1 and ")))

@@ -189,6 +189,7 @@ FORKS = (
 EVENT = st.tuples(st.sampled_from("aabbbcd"), st.sampled_from((0, 1, 1, 2, 5)), st.sampled_from("xxxy"))
 
 
+@pytest.mark.slow
 @settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=examples(100))
 @given(
     st.sampled_from(FORKS),

@@ -129,6 +129,7 @@ WRITTEN = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(300), deadline=None)
 @given(
     written=st.sampled_from(sorted(WRITTEN)),

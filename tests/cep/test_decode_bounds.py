@@ -42,6 +42,7 @@ def bomb(path: Path, octet: bytes, behind: bytes = b"", size: int = BOMB) -> Non
         file.write(packer.compress(behind) + packer.flush())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["in.jsonl", "in.jsonl.gz"])
 @pytest.mark.parametrize("block", [4 << 20, 64 << 20])
 def test_a_line_above_the_limit_is_one_dead_letter(tmp_path: Path, name: str, block: int) -> None:
@@ -61,6 +62,7 @@ def test_a_line_above_the_limit_may_be_the_last(tmp_path: Path, name: str) -> No
     assert (places, letter.offset, letter.reason) == ([0], len(GOOD), bounds.too_long(LONG))
 
 
+@pytest.mark.slow
 def test_a_line_as_long_as_the_limit_is_read(tmp_path: Path) -> None:
     note = b'{"eid": "e1", "at": "2020-01-01T00:00:00Z", "note": "%b"}\n'
     path = tmp_path / "in.jsonl.gz"
@@ -108,7 +110,7 @@ def test_lines_without_number_are_decoded_in_parts(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("octet", [b"\0", b"\n", b"{"])
+@pytest.mark.parametrize("octet", [pytest.param(b"\0", marks=pytest.mark.soak), b"\n", b"{"])
 def test_half_a_gigabyte_in_half_a_megabyte_takes_little_memory(tmp_path: Path, octet: bytes) -> None:
     bomb(tmp_path / "in.jsonl.gz", octet, b"\n" + GOOD)
     assert (tmp_path / "in.jsonl.gz").stat().st_size < 1 << 20
@@ -126,6 +128,7 @@ def test_nesting_without_end_is_no_crash() -> None:
     assert [letter.offset for letter in decoded.dead][:1] == [len(GOOD)]
 
 
+@pytest.mark.slow
 def test_a_million_columns_are_read(tmp_path: Path) -> None:
     number = 200_000
     head = b"eid,at," + b",".join(b"c%d" % i for i in range(number))

@@ -56,6 +56,7 @@ def column(decoded: Decoded) -> list[Decimal | None]:
     return decoded.events.table.column("x").to_pylist()
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(600))
 @given(numbers())
 def test_a_text_becomes_its_exact_value_or_a_dead_letter(text: str) -> None:

@@ -160,6 +160,7 @@ def test_a_pattern_takes_what_strptime_takes_and_no_more() -> None:
     assert len(decoded.dead) == 3
 
 
+@pytest.mark.slow
 def test_a_block_in_one_zone_and_a_block_line_by_line_agree() -> None:
     shapes = ["2020-01-01", "2020-01-01T00:00:00Z", "2020-03-29T02:30:00", "x", "2020-01-01 00:00:00.5+01:00"]
     lines = [json.dumps({"eid": "e", "at": shape}).encode() for shape in shapes * 700]

@@ -92,6 +92,7 @@ def test_events_that_no_run_names_any_more_take_no_room() -> None:
     assert one.alert.events["a"] == [f"{n}" for n in range(19_950, 20_000)]
 
 
+@pytest.mark.slow
 @BOTH
 @pytest.mark.parametrize("shards", [1, 5])
 def test_many_keys_match_what_a_loop_over_them_finds(compiled: bool, shards: int) -> None:

@@ -136,6 +136,7 @@ def test_every_pattern_has_a_graph_whose_states_can_all_be_reached() -> None:
     assert seen > 100
 
 
+@pytest.mark.slow
 def test_labels_keep_their_text_in_every_notation() -> None:
     pack = PACK.replace('country != "DE"', 'country =~ "a\\\\\\\\|<b>`#"')
     _, drawn = of("testing", pack)

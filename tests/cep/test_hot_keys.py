@@ -183,6 +183,7 @@ def test_a_trace_tells_what_runs_took_together() -> None:
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40), **QUIET)
 @given(programs(texts=dense_packs(), most=8, longest=9))
 def test_a_bound_that_gives_nothing_up_changes_nothing(program: Program) -> None:

@@ -89,6 +89,7 @@ def by_key(plan: Plan, events: Sequence[Event]) -> dict[str, dict[str, int]]:
     return found
 
 
+@pytest.mark.slow
 @given(EVENTS, st.lists(st.sampled_from(list(PATTERNS)[:-1]), min_size=1, max_size=3), st.integers(1, 3))
 @settings(max_examples=examples(150), deadline=None)
 def test_the_key_that_is_named_lost_most(events: list[Event], names: list[str], shards: int) -> None:
@@ -106,6 +107,7 @@ def test_the_key_that_is_named_lost_most(events: list[Event], names: list[str], 
             assert one.most == (min(key for key, runs in expected[rule].items() if runs == most), most)
 
 
+@pytest.mark.slow
 @given(EVENTS, st.sampled_from(list(PATTERNS)), st.data())
 @settings(max_examples=examples(150), deadline=None)
 def test_whatever_batches_there_are_the_keys_that_are_named_lost_runs(

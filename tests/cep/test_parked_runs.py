@@ -48,6 +48,7 @@ def test_engines_agree_where_steps_are_equal(program: Program) -> None:
     assert_agreement(program, feeds=3)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(20), **QUIET)
 @given(crowded())
 def test_alerts_are_the_same_whoever_sleeps_and_whoever_watches(program: Program) -> None:
@@ -132,6 +133,7 @@ def test_an_event_touches_only_the_runs_that_can_move(
     assert tries.count == touched
 
 
+@pytest.mark.slow
 @BOTH
 def test_an_event_that_moves_one_raises_that_one(compiled: bool) -> None:
     """More sleepers than the chains have room for at first, some of them with values of their own type."""

@@ -55,6 +55,7 @@ TYPES: list[Type] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", COLUMNS, ids=lambda column: str(column.type))
 @pytest.mark.parametrize("timestamps", ["iso", "epoch_s", "epoch_ns", "%Y"])
 def test_every_column_as_every_type(column: pa.Array, timestamps: str) -> None:

@@ -144,6 +144,7 @@ def test_a_file_where_the_folder_should_be_loses_pages_alone(tmp_path: Path) -> 
     assert len(recording.alerts) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", [0, 1_000], ids=["at its begin", "while it is written"])
 def test_a_full_disk_loses_pages_and_leaves_nothing(tmp_path: Path, room: int) -> None:
     """The kernel refuses what goes beyond a size, as it does on a full disk."""

@@ -107,6 +107,7 @@ def test_of_an_id_that_came_twice_the_one_with_the_alerts_key_is_shown(tmp_path:
     assert ("big", "c", "ann", 500.0) in shown(evidence, "owner", "amount")
 
 
+@pytest.mark.slow
 def test_a_look_goes_through_so_many_files_and_no_more(tmp_path: Path) -> None:
     recording = Recording(tmp_path, PATTERN)
     recording.take(("pay", [pay("first", 0, 500)]))

@@ -133,6 +133,7 @@ def mapped(folder: Path) -> set[str]:
     return {path.parent.name for path in paths}
 
 
+@pytest.mark.slow
 def test_no_more_sets_stay_open_than_may_and_their_files_are_let_go(tmp_path: Path) -> None:
     folder, names = tmp_path / "queries", []
     resources = Resources(Places(queries=folder))

@@ -112,6 +112,7 @@ def stored() -> StoredShard:
     return begun().stored[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", range(0, 700, 7))
 def test_damaged_bytes_are_refused(place: int) -> None:
     whole = stored()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
 from duel import Program, by_reference, pack_of, programs, taken_in_time
 from effort import examples
 from hypothesis import given, settings
@@ -50,6 +51,7 @@ def test_new_constants_hold_from_the_watermark_of_their_deploy(program: Program,
     assert ordered(found) == ordered([a for a in whole if a.time <= mark])
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60), deadline=None)
 @given(programs(texts=window_packs(("tumbling 2s", "hopping 4s every 2s", "tumbling 5s"))), st.integers(1, 4))
 def test_windows_are_of_the_rule_under_which_they_began(program: Program, when: int) -> None:

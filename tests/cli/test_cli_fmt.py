@@ -87,6 +87,7 @@ def test_a_dash_is_a_pipe() -> None:
     assert cep("fmt", "-", "--check", feed=MESSY).out == "<stdin>\n"
 
 
+@pytest.mark.slow
 def test_a_pipe_keeps_every_character_whatever_the_locale() -> None:
     text = 'rule ä {\n  summary "Zürich ☃"\n}\n'
     assert cep("fmt", "-", feed=text, env={"LC_ALL": "C", "PYTHONUTF8": "0"}).out == text

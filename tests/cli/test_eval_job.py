@@ -113,6 +113,7 @@ def test_a_job_says_how_its_files_are_read(job: Path, capsys: pytest.CaptureFixt
     assert sorted(job.rglob("*")) == before
 
 
+@pytest.mark.slow
 def test_a_feed_is_described_by_an_option_as_in_a_job(job: Path) -> None:
     expected = plainly()
     (job / "one.dat").write_text(csv(rows(1)))
@@ -124,6 +125,7 @@ def test_a_feed_is_described_by_an_option_as_in_a_job(job: Path) -> None:
     assert evaluated("packs", "--feed", of_payment, "--feed", of_refund) == expected
 
 
+@pytest.mark.slow
 def test_events_and_feed_take_the_place_of_what_the_job_says(job: Path) -> None:
     few = rows(1)[:40]
     (job / "few.csv").write_text(csv(few))

@@ -104,6 +104,7 @@ def test_alerts_are_those_of_a_run_without_a_trace(folder: Path, capsys: pytest.
     assert capsys.readouterr().out.startswith('rule probes, card "a"\n  run 1\n')
 
 
+@pytest.mark.slow
 def test_a_bounded_trace_says_what_is_left_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     everything = records("most=all")
     few = records("most=40")
@@ -234,6 +235,7 @@ def test_words_that_cannot_be_meant_are_refused(texts: list[str], said: str, fix
     assert fix in refused.value.help
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_rules_of_one_name_in_two_packs_are_told_of_apart() -> None:
     """In a job packs run together, and each has its runs."""

@@ -19,7 +19,9 @@ def test_the_reference_reads_the_specification(given: Given) -> None:
     assert not found, f"{given.case.rules}\n{found}"
 
 
-@pytest.mark.parametrize("compiled", [False, True], ids=["interpreted", "compiled"])
+@pytest.mark.parametrize(
+    "compiled", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["interpreted", "compiled"]
+)
 @pytest.mark.parametrize("given", CASES, ids=lambda given: given.name)
 def test_the_running_engine_answers(given: Given, compiled: bool) -> None:
     found = difference(given.alerts, by_engine(given, compiled))

@@ -19,6 +19,7 @@ from rules.packs import load
 FRAUD = Path(__file__).parents[2] / "examples" / "fraud"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packs", ["packs", "next"])
 def test_the_pack_has_no_finding_and_its_tests_pass(capsys: pytest.CaptureFixture[str], packs: str) -> None:
     assert main(["check", "--strict", str(FRAUD / packs)]) == 0, capsys.readouterr().out

@@ -46,6 +46,7 @@ def test_the_page_names_every_rule_and_what_it_is_after(pack: Pack) -> None:
     assert {kind for kind, _ in PURPOSE.values()} == set(KINDS)
 
 
+@pytest.mark.slow
 def test_the_pack_has_no_finding_and_its_tests_pass(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--strict", str(TRADING / "packs")]) == 0, capsys.readouterr().out
     assert main(["test", str(TRADING / "packs")]) == 0, capsys.readouterr().out
@@ -145,6 +146,7 @@ def test_each_thing_done_is_labelled_where_it_was_done(ten_minutes: Generated) -
     assert caught_kinds == set(KINDS)
 
 
+@pytest.mark.slow
 def test_a_difference_from_pandas_is_told(ten_minutes: Generated) -> None:
     trades = in_time(table_of(ten_minutes.files))
     found = found_by_pandas(trades)

@@ -184,6 +184,7 @@ def test_a_million_doubles_of_all_sizes(compiled: Functions) -> None:
     assert forwards.total() == Sums(1, Fraction(units, 2**1074)).double()
 
 
+@pytest.mark.slow
 @given(values=samples, doublings=st.integers(1, 31))
 @settings(max_examples=100)
 def test_deviations_of_many_values(values: list[Number], doublings: int, compiled: Functions) -> None:

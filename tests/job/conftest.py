@@ -22,10 +22,15 @@ from cep.job.state_folder.folder import StateFolder
 Opener = Callable[..., AbstractContextManager[Any]]
 
 
+QUICK_JAVA = "-XX:TieredStopAtLevel=1"
+"""Of the two compilers of the JVM the quick one alone: jobs of tests end before the other's work pays."""
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _archive(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> None:
     """No job of a test uses the archive of classes that this user happens to have: there is one for tests."""
     os.environ[VARIABLE] = ""
+    os.environ.setdefault("JDK_JAVA_OPTIONS", QUICK_JAVA)
     cache = getattr(request.config, "cache", None)  # without it jobs start as they do the first time
     if cache and any(item.get_closest_marker("spark") for item in request.session.items):
         folder = cache.mkdir("classes")

@@ -87,6 +87,7 @@ def test_what_is_found_is_left_out_by_its_place_and_nothing_else(tmp_path: Path,
     assert more.found == [], "nothing is left to find"
 
 
+@pytest.mark.slow
 def test_a_row_group_that_ends_its_reader_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -115,6 +115,7 @@ def test_a_file_with_poison_in_it_is_looked_at_as_any_other(tmp_path: Path, file
     assert [one.stage for one in _letters(growth)] == ["read"]
 
 
+@pytest.mark.slow
 def test_the_last_thousand_files_are_looked_at_also_after_a_start(tmp_path: Path) -> None:
     for batch in range(6):
         store(tmp_path, batch, [FileExtent("s", f"{tmp_path}/{batch}-{n}", 5, 1, "") for n in range(250)])

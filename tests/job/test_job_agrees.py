@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from duel import Program, pack_of, programs
+from effort import examples
 from hypothesis import HealthCheck, Phase, given, settings
 from job_folder import JobFolder, in_process
 
@@ -31,7 +32,7 @@ def _json(stream: Stream, values: dict[str, Any]) -> dict[str, Any]:
 
 # Every batch starts a query: few examples, none of them trivial, and no shrinking.
 @settings(
-    max_examples=5,
+    max_examples=max(3, examples(5)),
     deadline=None,
     suppress_health_check=list(HealthCheck),
     database=None,

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 from duel import Program, plan_of, programs
 from effort import examples
 from event_tables import tables
@@ -99,6 +100,7 @@ def without_zeros(counts: Mapping[Count, int]) -> dict[Count, int]:
     return {counter: number for counter, number in counts.items() if number}
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40), **QUIET)
 @given(programs())
 def test_the_parts_of_a_job_come_to_what_one_process_does(program: Program) -> None:

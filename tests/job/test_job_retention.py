@@ -88,6 +88,7 @@ def test_each_kind_stays_as_long_as_is_said(box: Box) -> None:
     assert box.counts() == {"dead": 30, "late": 7, "alerts": 111, "deliveries": 31}
 
 
+@pytest.mark.slow
 def test_what_was_there_before_the_first_look_counts_from_it(box: Box) -> None:
     """As after an upgrade of the program: rows of years ago have no moment."""
     for _ in range(20):
@@ -104,6 +105,7 @@ def test_what_was_there_before_the_first_look_counts_from_it(box: Box) -> None:
     assert (box.counts()["late"], box.counts()["dead"]) == (2, 2)
 
 
+@pytest.mark.slow
 def test_marks_do_not_grow(box: Box) -> None:
     for _ in range(60):
         box.day()
@@ -123,6 +125,7 @@ def test_a_job_without_letters_has_nothing_to_remove(box: Box) -> None:
     assert box.counts() == {"dead": 0, "late": 0, "alerts": 0, "deliveries": 0}
 
 
+@pytest.mark.slow
 def test_the_thread_looks_at_the_start_and_every_hour(box: Box) -> None:
     for _ in range(40):
         box.day()

@@ -1,7 +1,7 @@
 """Signals at any moment of a job's life: sentences, the right exit code, no process left, and no alert lost.
 
-CEP_SIGNALS=N adds N lives with random moments, signals and receivers to those that always run; CEP_SEED draws
-others.
+CEP_SIGNALS=N adds N lives with random moments, signals and receivers to those that always run, and one
+that ends between Java and the first batch; CEP_SEED draws others.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 from random import Random
-from typing import Literal
+from typing import Any, Literal
 
 import psutil
 import pytest
@@ -65,16 +65,16 @@ class Life:
 
 LIVES = [
     Life("launch", 0, signal.SIGINT, "group"),
-    Life("Java", 1.5, signal.SIGTERM),
     Life("batch", 0, signal.SIGINT, "group", again=0.6),
     Life("batch", 0, signal.SIGTERM, "all"),
     Life("delivery", 0, signal.SIGINT, "group", arguments=("--once",)),
 ]
+FURTHER = Life("Java", 1.5, signal.SIGTERM)
 
 
 def _random_lives(number: int) -> list[Life]:
     random = Random(int(os.environ.get("CEP_SEED", "12")))
-    found = []
+    found = [FURTHER] * (number > 0)
     for _ in range(number):
         moment: Moment = random.choice(list(MOMENTS))
         found.append(
@@ -124,7 +124,9 @@ def _wait_until(condition: Callable[[], bool], what: str) -> None:
         time.sleep(0.02)
 
 
-def test_no_signal_shows_more_than_sentences_or_loses_an_alert(tmp_path: Path) -> None:
+def test_no_signal_shows_more_than_sentences_or_loses_an_alert(
+    tmp_path: Path, spark: Callable[..., Any]
+) -> None:
     lives = [*LIVES, *_random_lives(int(os.environ.get("CEP_SIGNALS", "0")))]
     folder = JobFolder(tmp_path / "job", pack(), ("payment",), more=UNREACHABLE)
     (folder.root / "told.txt").touch()
@@ -147,8 +149,7 @@ def test_no_signal_shows_more_than_sentences_or_loses_an_alert(tmp_path: Path) -
     paths += [folder.put("payment", part) for part in parts[len(lives) :]]
     folder.more = ""
     folder.describe()
-    with folder.running("--once", "--drain") as job:
-        assert job.process.wait(PATIENCE) == 0, folder.told
+    folder.once(spark, drain=True)
     expected = {alert["id"] for alert in in_process(folder, [[("payment", path)] for path in paths])}
     assert len(expected) > 30
     assert folder.ids() == expected

@@ -14,6 +14,7 @@ from job_folder import PATIENCE, JobFolder, RunningJob, in_process
 from rules_of_tests import in_files, pack, payments
 
 pytestmark = pytest.mark.spark
+SOAK = pytest.mark.soak
 
 SENTENCES = re.compile(
     r"first start on |going on after batch |starting Spark; |batch \d+ \(|stopping|stopped|  = help: |"
@@ -69,7 +70,13 @@ def _stopping(job: RunningJob) -> None:
 
 @pytest.mark.parametrize(
     ("moment", "code"),
-    [(_starting, 3), (_first_batch, 3), (_idle, 3), (_within_a_batch, 3), (_stopping, 143)],
+    [
+        (_starting, 3),
+        pytest.param(_first_batch, 3, marks=SOAK),
+        pytest.param(_idle, 3, marks=SOAK),
+        (_within_a_batch, 3),
+        (_stopping, 143),
+    ],
 )
 def test_a_java_that_is_killed_is_told_in_a_sentence(
     tmp_path: Path, moment: Callable[[RunningJob], None], code: int
@@ -148,6 +155,7 @@ def test_a_console_prints_no_more_once_the_job_is_to_stop(tmp_path: Path) -> Non
     assert len(lines) == len(folder.ids()), "each once, over both runs"
 
 
+@pytest.mark.soak
 def test_a_worker_that_is_killed_within_a_batch_is_replaced(tmp_path: Path) -> None:
     folder = JobFolder(tmp_path / "job", pack(), ("payment",))
     files = [folder.put("payment", part) for part in in_files(list(payments(3, 40_000)), 2)]

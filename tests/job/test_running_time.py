@@ -178,6 +178,7 @@ _STEPS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(_STEPS, max_size=25))
 def test_idle_is_the_sum_of_the_time_in_which_the_program_ran(
     steps: list[tuple[str, int | set[Partition]]],
@@ -206,6 +207,7 @@ def test_idle_is_the_sum_of_the_time_in_which_the_program_ran(
                 inactive = {one: 0 if much >= IDLE[one[0]] else ran for one, ran in inactive.items()}
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(0, STALL), st.integers(-STALL // 2, STALL // 2)), max_size=20))
 def test_small_steps_of_the_wall_clock_are_no_pauses(steps: list[tuple[int, int]]) -> None:
     machine = Machine()
@@ -228,6 +230,7 @@ def test_of_several_pauses_those_stay_that_no_later_one_outweighs() -> None:
     assert machine.ran.lap() == Stretch(0)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(-3 * SECOND, 3 * SECOND), max_size=12))
 def test_a_clock_that_is_set_back_is_noticed_from_where_it_was_at_most(steps: list[int]) -> None:
     machine = Machine()

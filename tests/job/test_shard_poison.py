@@ -141,13 +141,13 @@ def dying(marked: set[int], how: int) -> object:
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGSEGV, signal.SIGKILL])
 def test_events_that_die_are_found_among_those_that_wait_and_those_that_come(how: signal.Signals) -> None:
-    waiting = [FIRST, *arrivals([(n % 5, n % 4, n % 7 == 0) for n in range(300)])]
-    coming = arrivals([(n % 5, n % 4, n % 7 == 0) for n in range(300)], 300)
+    waiting = [FIRST, *arrivals([(n % 5, n % 4, n % 7 == 0) for n in range(120)])]
+    coming = arrivals([(n % 5, n % 4, n % 7 == 0) for n in range(120)], 120)
     given_ = session(waiting, 0)
     events = [e for one in coming for e in tables(PACK, [one], one.time // SECOND)]
     payloads = list(classify(PLAN, 1, events, 0, Resources()).payloads.values())
     memory = given_.memories[0]
-    wanted = set(ShardEvents.of(memory, payloads).offsets[[17, 250, 280, 400]].tolist())
+    wanted = set(ShardEvents.of(memory, payloads).offsets[[7, 100, 112, 160]].tolist())
     found = searched(PLAN, memory, payloads, 3, dying(wanted, how))  # type: ignore[arg-type]
     assert {(one.path, one.first, one.end, one.shard) for one in found} == {
         ("f", n, n + 1, 3) for n in wanted

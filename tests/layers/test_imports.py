@@ -150,6 +150,7 @@ def edges() -> Graph:
     return graph()
 
 
+@pytest.mark.slow
 def test_no_module_needs_itself(edges: Graph) -> None:
     found = cycles(edges)
     new = [sorted(one) for one in found - KNOWN_CYCLES]

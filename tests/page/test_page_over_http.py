@@ -102,6 +102,7 @@ def test_no_address_is_beside_the_tables(place: ServedDesk) -> None:
     assert len(app.routes) == len(told + beside)
 
 
+@pytest.mark.slow
 def test_the_cookie_is_for_the_page_alone(place: ServedDesk) -> None:
     found = client(place)
     asked = CSRF.search(found.get("/sign-in").text)
@@ -124,6 +125,7 @@ def found_csrf(of: httpx.Client) -> str:
     return asked[1]
 
 
+@pytest.mark.slow
 def test_every_answer_has_the_policy(place: ServedDesk) -> None:
     for path in (
         "/",
@@ -167,6 +169,7 @@ class Stream:
         return [next(every) for _ in range(count)]
 
 
+@pytest.mark.slow
 def test_a_stream_is_resumed_without_gap_or_double(place: ServedDesk) -> None:
     first = place.raise_alerts([alert(n) for n in range(40)])
     numbers = [one.number for one in first]
@@ -185,6 +188,7 @@ def test_a_stream_is_resumed_without_gap_or_double(place: ServedDesk) -> None:
     assert ahead.numbers(1) == [new[0].number]
 
 
+@pytest.mark.slow
 def test_who_lacks_too_much_is_told_so(place: ServedDesk) -> None:
     place.raise_alerts([alert(n) for n in range(300)])
     found = list(Stream(place, "?after=0").events())
@@ -208,6 +212,7 @@ def test_streams_end_with_the_server(tmp_path: Path) -> None:
     assert place.live.watchers == 0
 
 
+@pytest.mark.slow
 def test_exports_hold_what_is_filtered(place: ServedDesk, work: dict[str, StoredAlert]) -> None:
     place.raise_alerts([alert(50, rule="large_amount", summary="=1+1", severity="high")])
     lines = client(place).get("/alerts.jsonl?severity=high").text.splitlines()

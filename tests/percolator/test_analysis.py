@@ -77,6 +77,7 @@ def test_exact_words_keep_case_and_forget_composition() -> None:
     assert exact("O’N") == "O'N"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ANALYSERS)
 @given(st.text("abeinst'.éßøüиİ_0ñuyqx\u0301", min_size=1, max_size=9))
 def test_every_word_gives_one_term_and_always_the_same(name: str, word: str) -> None:

@@ -249,6 +249,7 @@ def test_a_manifest_that_is_damaged_is_reported_and_nothing_is_removed(library: 
     assert {path.name for path in library.folder.iterdir()} == before
 
 
+@pytest.mark.slow
 def test_every_damaged_byte_of_the_log_is_reported_unless_it_is_in_the_last_frame(library: Library) -> None:
     library.add(StandingQuery("q", "a"))
     library.add(StandingQuery("r", "a"))

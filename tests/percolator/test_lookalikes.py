@@ -262,6 +262,7 @@ def test_a_word_in_quotes_is_taken_as_meant(text: str) -> None:
         assert all(again.span.start != one.span.start for again in found(quoted))
 
 
+@pytest.mark.slow
 @given(trees)
 @settings(max_examples=examples(300), deadline=None)
 def test_what_the_printer_writes_has_no_lower_case_operators(node: Node) -> None:
@@ -275,6 +276,7 @@ def test_a_long_word_is_cut_in_what_is_said(text: str) -> None:
     assert len(one.message) + len(one.help) < 500
 
 
+@pytest.mark.slow
 def test_a_query_of_many_words_is_reported_once_for_each() -> None:
     text = " ".join(["a or b and"] * 5_000) + " c"
     assert [one.span.start for one in found(text)] == [2, 7]

@@ -183,6 +183,7 @@ def test_regular_expressions_tried_together_are_tried_each(expressions: list[str
     assert singly(matcher, rows) == brute(queries, rows, schema)
 
 
+@pytest.mark.slow
 def test_a_list_of_words_that_is_full_starts_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     from percolator.matching import view as module
 

@@ -67,6 +67,7 @@ def test_a_sample_changes_where_queries_are_found_and_no_answer(
     assert found == brute(queries, rows), difference(found, brute(queries, rows), queries, rows)
 
 
+@pytest.mark.slow
 @given(
     st.lists(whole, min_size=20, max_size=30), st.lists(whole_documents, min_size=30, max_size=40), st.data()
 )

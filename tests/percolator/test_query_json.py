@@ -16,6 +16,7 @@ from percolator.query.parse import parse
 from percolator.query.tree import Node
 
 
+@pytest.mark.slow
 @given(trees)
 @settings(max_examples=examples(500), deadline=None)
 def test_every_tree_comes_back_from_json(node: Node) -> None:

@@ -111,6 +111,7 @@ _FRAGMENTS = [
 ]
 
 
+@pytest.mark.slow
 @given(st.text(max_size=40) | st.lists(st.sampled_from(_FRAGMENTS), max_size=12).map("".join))
 @settings(max_examples=examples(3000), deadline=None)
 def test_random_text_gives_a_tree_that_prints_or_an_error_with_a_place(text: str) -> None:

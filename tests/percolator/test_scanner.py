@@ -84,6 +84,7 @@ runs_of_letters = st.builds(
 long_texts = st.lists(texts | runs_of_letters | st.text("ab.' ", max_size=80), max_size=40).map("".join)
 
 
+@pytest.mark.slow
 @given(st.lists(texts, min_size=1, max_size=20))
 @settings(max_examples=examples(1500), deadline=None)
 def test_words_and_sentences_are_those_of_the_definition(some: list[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -39,6 +40,7 @@ asked = st.one_of(
 texts = st.lists(written, min_size=1, max_size=30).map(" ".join)
 
 
+@pytest.mark.slow
 @given(
     st.lists(asked, min_size=1, max_size=12),
     st.lists(st.fixed_dictionaries({"body": texts, "lang": written}), min_size=1, max_size=6),
@@ -60,6 +62,7 @@ def test_nothing_that_is_asked_for_is_left_out(
         assert found == wanted, difference(found, wanted, nodes, [row])
 
 
+@pytest.mark.slow
 def test_words_of_phrases_are_found_wherever_they_stand() -> None:
     """At every place of a window of words, at its borders, and after words that nobody asks for."""
     phrases = ['"alpha beta"', '"alpha beta gamma"', '"beta été"', '"alpha b* gamma"', "alpha NEAR/7 omega"]

@@ -229,6 +229,7 @@ def test_what_is_said_to_be_certain_is_so_for_every_event(condition: str) -> Non
     assert truths == {truth.certainty == "always"}, condition
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(150), deadline=None)
 @given(st.lists(CONDITIONS, min_size=2, max_size=4))
 def test_a_part_that_decides_nothing_may_be_left_out(parts: list[str]) -> None:

@@ -123,6 +123,7 @@ def test_the_packs_of_all_conformance_cases_mean_the_same_in_their_layout() -> N
     assert refused < len(conformance()) / 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PACKS, ids=lambda p: str(p.relative_to(ROOT)))
 def test_every_example_has_the_layout(path: Path) -> None:
     text = path.read_text(encoding="utf-8")

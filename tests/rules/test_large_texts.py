@@ -32,6 +32,7 @@ def test_what_is_nested_without_end_is_refused(condition: str) -> None:
     assert [code for code, _ in errors(on(condition))] == ["CEP0104"]
 
 
+@pytest.mark.slow
 def test_a_thousand_alternatives_are_read() -> None:
     assert errors(on(" or ".join(f"n == {number}" for number in range(1000)))) == []
 

@@ -101,4 +101,4 @@ def assert_reported(text: str, every: int, first: int) -> None:
     wrong = misplaced(text, every, first, counted)
     print(dict(counted), *wrong, sep="\n")
     assert len(wrong) <= 0.01 * counted["all"] + 1
-    assert counted["reported at the place only"] > 0.9 * counted["reported"], "errors follow from errors"
+    assert counted["reported at the place only"] >= 0.9 * counted["reported"] - 1, "errors follow from errors"

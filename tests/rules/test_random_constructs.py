@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -44,6 +45,7 @@ def test_the_order_of_blocks_means_nothing(data: st.DataObject) -> None:
     assert meant(one) == meant(other)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(30), deadline=None)
 @given(packs())
 def test_the_layout_means_what_the_text_meant(pack: Pack) -> None:

@@ -226,6 +226,7 @@ def test_several_have_an_empty_line_between() -> None:
 places = st.tuples(st.integers(0, 80), st.integers(0, 80), st.text(max_size=8))
 
 
+@pytest.mark.slow
 @example("\r", [(1, 0, "")], 20)
 @settings(max_examples=examples(300))
 @given(st.text(max_size=80), st.lists(places, min_size=1, max_size=4), st.integers(1, 100))

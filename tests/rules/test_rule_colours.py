@@ -107,6 +107,7 @@ def by_textmate(source: str) -> list[Kind | None]:
     return kinds
 
 
+@pytest.mark.slow
 def test_there_are_examples_of_everything() -> None:
     assert len(examples()) > 300
     words = {word for text in examples() for word in re.findall(r"\w+", text)}

@@ -36,6 +36,7 @@ def imported(text: str) -> set[str]:
     return set(json.loads(done.stdout))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", [matching("a: payment -> b: login"), on('title matches "acme"')])
 def test_reading_a_pack_imports_nothing_heavy(rule: str) -> None:
     assert not imported(STREAMS + rule) & HEAVY

@@ -60,6 +60,7 @@ def fits(answer: Any, one: Operation) -> None:
     Draft202012Validator({**schema, "components": whole["components"]}).validate(answer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "one", [one for one in OPERATIONS if one.name not in NOT_TRIED], ids=lambda one: one.name
 )
@@ -72,6 +73,7 @@ def test_an_answer_fits_its_description(client: Client, one: Operation) -> None:
     fits(answer.value, one)
 
 
+@pytest.mark.slow
 def test_the_description_is_served_and_is_that_of_the_operations(client: Client) -> None:
     answer = client.get("/openapi.json")
     assert answer.value == description()

@@ -222,6 +222,7 @@ def test_the_state_of_a_job_that_does_not_run(desk: JobDesk) -> None:
     assert (packs_now(desk), rules_now(desk)) == ((), ()), "the state folder has no texts"
 
 
+@pytest.mark.slow
 def test_everything_that_is_read_is_json(desk: JobDesk) -> None:
     for one in (
         alerts_page(desk, wanted({}), Page()), one_alert(desk, IDS[0]), episodes_page(desk, QUEUE, Page()),

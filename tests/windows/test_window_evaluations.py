@@ -123,6 +123,7 @@ def test_windows_through_batches_are_those_of_the_reference(
     assert found.lost == whole.lost
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60), deadline=None)
 @given(
     st.sampled_from(("Europe/Berlin", "America/Sao_Paulo", "Australia/Lord_Howe", "UTC", "Pacific/Apia")),

@@ -55,6 +55,7 @@ def test_few_values_have_their_percentile() -> None:
     assert percentile(values, np.array([1, 2, 1]), 0.5) == 2.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [0, 1, 100, 20_000, 300_000])
 def test_different_values_are_counted_nearly(count: int) -> None:
     errors = []
