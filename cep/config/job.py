@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -11,12 +12,11 @@ from alerts.masking import Mask
 from alerts.routing import Branches, Route, Routes
 from alerts.settings import Settings
 from cep.config.places import Places
-from cep.config.secrets import Secret
 from cep.config.targets import Target
 from cep.decode.formats import FeedFormat
+from cep.secrets import Secret
 from cep.sources.source import AnySource, Feed, Options
 from rules.diagnostics import Diagnostic, DiagnosticsError
-from rules.source import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +137,7 @@ class Job:
 
     def options(self, feed: str) -> Options:
         """Where the options of a feed stand in the job file."""
-
-        def span(name: str) -> Span:
-            return self.places.value(("feeds", feed, name) if name else ("feeds", feed))
-
-        return Options(self.file.parent, span)
+        return Options(self.file.parent, partial(self.places.option, feed))
 
     def mask(self, environ: Mapping[str, str]) -> Mask | None:
         """Hashes of secret values; None without a key. Raises SecretError."""

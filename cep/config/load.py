@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,6 @@ from cep.config.masking import check_mask_key
 from cep.config.notifying import check_notifying, grouping_of, settings_of
 from cep.config.places import Places, places_of
 from cep.config.routes import check_routes
-from cep.config.secrets import Secret, SecretError, without_secrets
 from cep.config.syntax import not_toml, too_deep, unseen_in
 from cep.config.targets import Console, Email, File, PagerDuty, Slack, Target, Webhook
 from cep.config.tokens import check_tokens
@@ -29,7 +29,8 @@ from cep.config.values import (
     web_address,
 )  # fmt: skip
 from cep.config.without_effect import without_effect
-from cep.sources.source import Feed
+from cep.secrets import Secret, SecretError, without_secrets
+from cep.sources.source import Feed, Options
 from cep.sources.values import UnfitError
 from rules.diagnostics import Diagnostic, has_errors, in_order
 from rules.instants import parse_duration
@@ -125,6 +126,8 @@ def _validated(
         return _refused(*in_order(diagnostics))
     receivers = [Section(name, one, path.parent, places) for name, one in shaped.receivers.items()]
     diagnostics.extend(found for one in receivers for found in mistakes(one))
+    for name, feed in shaped.feeds.items():
+        diagnostics.extend(feed.mistakes(Options(path.parent, partial(places.option, name))))
     if diagnostics:
         return _refused(*in_order(diagnostics))
     job = _job(path, shaped, receivers, places)
@@ -213,6 +216,9 @@ def _secrets(job: Job, environ: Mapping[str, str]) -> list[Diagnostic]:
         found += _secret(job.places.value(("job", "mask_key")), job.mask_key, mask_key, environ)
     for receiver in job.receivers:
         found += receiver_secrets(job, receiver, environ)
+    for feed in job.feeds:
+        for name, secret in feed.source.secrets().items():
+            found += _secret(job.places.option(feed.name, "options", name), secret, present, environ)
     for token in job.tokens:
         found += _secret(
             job.places.value(("tokens", token.name, "secret")), token.secret, access_token, environ

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +29,13 @@ stream payment {
   kind: string?  note: string?  seen_at: timestamp?
   id payment_id  time occurred_at
 }
+stream line { at: timestamp  host: string  text: text  time at }
 stream login { login_id: string  at: timestamp  id login_id  time at }
 rule card_testing { severity medium  on payment[amount > 5] }
 """
 JOB = {"name": "cards", "packs": "packs/", "state": "state/"}
 FEED = {"source": "files", "path": "inbox/*.csv"}
+TOPIC = {"source": "kafka", "servers": "127.0.0.1:1", "topic": "payments"}
 WEBHOOK = {"kind": "webhook", "url": "https://desk.example/"}
 
 
@@ -57,7 +60,10 @@ def whole(code: str) -> str:
     if "job" in said and code != "CEP0704":
         said["job"] = JOB | said["job"]
     parts = {"job": JOB} | said
-    parts |= {f"feeds.{name}": FEED | one for name, one in feeds.items()}
+    parts |= {
+        f"feeds.{name}": (TOPIC if "options" in one else {} if one.get("source") == "kafka" else FEED) | one
+        for name, one in feeds.items()
+    }
     for name, one in receivers.items():
         parts[f"receivers.{name}"] = (WEBHOOK if "secret" in one else {"kind": "console"}) | one
     lines = []
@@ -83,8 +89,9 @@ def codes(folder: Path, text: str, pack: str = PACK) -> set[str]:
     found = list(loaded.diagnostics)
     if loaded.job is not None:
         packs = [load([folder / "packs"]).need()]
+        of_files = replace(loaded.job, feeds=tuple(f for f in loaded.job.feeds if not f.source.connected))
         found += [
-            *check_machine(loaded.job, ENVIRON),
+            *check_machine(of_files, ENVIRON),
             *no_file_fits(loaded.job),
             *check_packs(loaded.job),
             *check_feeds(loaded.job, packs),
