@@ -22,6 +22,7 @@ BESIDE = ("benchmarks", "docs", "editors", "examples", "tests")
 UNIMPORTED = {
     "grpcio": "Spark's transformWithState imports it, and pyspark does not require it",
     "itsdangerous": "Starlette's sessions import it, and Starlette does not require it",
+    "kafka-python": "the broker of tests imports it, by a name that folders of ours have, too",
     "mypy": "a command",
     "protobuf": "as grpcio",
     "psycopg": "SQLAlchemy's driver of PostgreSQL",
