@@ -14,6 +14,7 @@ WRONG_VERSION = "CEP0806"
 OTHER_BATCH = "CEP0807"
 FORGOTTEN_BATCH = "CEP0808"
 DATABASE = "CEP0809"
+AWAY = "CEP0830"
 
 TITLES: Mapping[str, str] = MappingProxyType(
     {
@@ -26,5 +27,6 @@ TITLES: Mapping[str, str] = MappingProxyType(
         OTHER_BATCH: "the outbox belongs to another run of the job",
         FORGOTTEN_BATCH: "the outbox is far ahead of the state folder",
         DATABASE: "the database of the outbox failed",
+        AWAY: "the database of the outbox does not answer",
     }
 )

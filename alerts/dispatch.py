@@ -110,6 +110,7 @@ class Dispatcher:
         self._kept: dict[str, Standing] = {}
         self._asked_at = 0.0
         self._in_flight = 0
+        self._missed: set[str] = set()
         self._stopping = threading.Event()
         self._progress = threading.Condition()
         self.failure: Exception | None = None
@@ -212,9 +213,10 @@ class Dispatcher:
                     self._outbox.hasten(lane.receiver.name, self._clock())
                     lane.recovered, lane.look_at = False, 0
                 waits.append(lane.fill(self._outbox, self._clock(), self._poll))
+                self._missed.discard(lane.receiver.name)
             except OutboxError as error:
                 lane.look_at = self._clock() + int(self._poll * 1e9)
-                self._report(f"deliveries to {lane.receiver.name} wait: {error}")
+                self._miss(lane.receiver.name, f"deliveries to {lane.receiver.name} wait", error)
             if lane.any_ready and not self._know_inhibitors():
                 continue
             self._count_paused(lane)
@@ -274,11 +276,19 @@ class Dispatcher:
         self._silences_at = now + int(self._poll * 1e9)
         try:
             silences = Silences(self._outbox.silences(now))
+            self._missed.discard("")
         except OutboxError as error:
-            self._report(f"silences of before go on to count: {error}")
+            self._miss("", "silences of before go on to count", error)
             return
         for lane in self._lanes:
             lane.stages.mute.silences = silences
+
+    def _miss(self, what: str, sentence: str, error: OutboxError) -> None:
+        """Report that the outbox cannot be asked; of a database that is away once, until it is back."""
+        if not error.passing or what not in self._missed:
+            self._report(f"{sentence}: {error}")
+        if error.passing:
+            self._missed.add(what)
 
     def _hold(self, lane: Lane) -> None:
         """Note what a lane holds back, to be written with outcomes."""

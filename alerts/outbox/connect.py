@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL, make_url
@@ -19,6 +20,9 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
 from alerts.codes import CANNOT_OPEN, CORRUPT
 from alerts.outbox.errors import OutboxError, failure
+
+if TYPE_CHECKING:
+    import psycopg
 
 WRITES = "outbox_writes"
 """The execution option of a connection whose next transaction writes."""
@@ -35,6 +39,16 @@ _DECIDING = (
     "outbox_suppression",
     "outbox_withheld",
 )
+
+_NOTICES = {
+    "connect_timeout": 10,
+    "keepalives_idle": 15,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+"""Seconds, and milliseconds for the last, after which a server that can no longer be reached is noticed; an
+address may say others."""
 
 _PAGE = 16_384
 """Bytes: an alert has some hundred, and the more of them lie in a page the less is written around them."""
@@ -55,7 +69,7 @@ def engine_for(url: str, *, wait: float, create: bool, durable: bool) -> Engine:
         if parsed.get_backend_name() == "sqlite":
             return _sqlite(parsed, wait, create, durable)
         if parsed.get_backend_name() == "postgresql":
-            return create_engine(parsed, pool_pre_ping=True)
+            return _postgresql(parsed, wait)
     except (ArgumentError, NoSuchModuleError) as error:
         raise _unusable("what is given as the outbox is no address of a database") from error
     except ModuleNotFoundError as error:
@@ -94,6 +108,18 @@ def _sqlite(url: URL, wait: float, create: bool, durable: bool) -> Engine:
     event.listen(engine, "connect", lambda connection, _: _configure(connection, durable))
     event.listen(engine, "begin", _begin)
     return engine
+
+
+def _postgresql(url: URL, wait: float) -> Engine:
+    own = {name: value for name, value in _NOTICES.items() if name not in url.query}
+    engine = create_engine(url, pool_pre_ping=True, connect_args=own)
+    event.listen(engine, "connect", lambda connection, _: _wait_for_locks(connection, wait))
+    return engine
+
+
+def _wait_for_locks(connection: psycopg.Connection, wait: float) -> None:
+    connection.execute("SELECT set_config('lock_timeout', %s, false)", [f"{wait * 1_000:.0f}ms"])
+    connection.commit()  # what a transaction sets that is rolled back counts no longer
 
 
 def _configure(connection: sqlite3.Connection, durable: bool) -> None:

@@ -50,6 +50,7 @@ class Outbox:
         self._clock = clock
         self._afterwards = ThreadPoolExecutor(1, "outbox checkpoint")
         self._checkpoint: Future[None] | None = None
+        self._opened = False
         self.place = place
 
     @classmethod
@@ -72,6 +73,7 @@ class Outbox:
         outbox = cls(engine_for(url, wait=wait, create=create, durable=durable), place, clock)
         try:
             outbox._prepare(create)
+            outbox._opened = True
         except OutboxError:
             outbox.close()
             raise
@@ -116,7 +118,7 @@ class Outbox:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction that sees one moment of the database."""
-        with translated(self.place), self._engine.connect() as connection, connection.begin():
+        with translated(self.place, self._opened), self._engine.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
@@ -126,7 +128,7 @@ class Outbox:
         After a `large` one of SQLite's somebody has to call `checkpoint`.
         """
         with (
-            translated(self.place),
+            translated(self.place, self._opened),
             self._engine.connect().execution_options(**{WRITES: True, LARGE: large}) as connection,
             connection.begin(),
         ):

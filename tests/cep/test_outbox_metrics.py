@@ -6,7 +6,9 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from stores import outbox_url
 
 from alerts.alert import Alert
 from alerts.outbox import BatchRecord, Outbox, Settled
@@ -33,9 +35,10 @@ def samples(metrics: Metrics) -> dict[str, float]:
     }
 
 
+@pytest.mark.usefixtures("store")
 def test_a_receiver_that_the_job_no_longer_serves_does_not_age(tmp_path: Path) -> None:
     now = [0]
-    outbox = Outbox.open(f"sqlite:///{tmp_path}/outbox.db", durable=False, clock=lambda: now[0])
+    outbox = Outbox.open(outbox_url(tmp_path), durable=False, clock=lambda: now[0])
     outbox.record(BatchRecord(0, "d", {}), [raised("a" * 64)], [Route("old")])
     now[0] = 60 * SECOND
     outbox.record(BatchRecord(1, "d", {}), [raised("b" * 64)], [Route("desk"), Route("old")])
@@ -49,8 +52,9 @@ def test_a_receiver_that_the_job_no_longer_serves_does_not_age(tmp_path: Path) -
     outbox.close()
 
 
+@pytest.mark.usefixtures("store")
 def test_the_state_of_every_receiver_is_told(tmp_path: Path) -> None:
-    outbox = Outbox.open(f"sqlite:///{tmp_path}/outbox.db", durable=False)
+    outbox = Outbox.open(outbox_url(tmp_path), durable=False)
     outbox.settle([], {"desk": Standing("paused", "410 Gone", 1, None), "old": Standing("open", "500", 1, 2)})
     metrics = Metrics()
     metrics.watch_outbox(outbox, ["desk", "new"], lambda _: None)

@@ -24,6 +24,8 @@ from cep.web.page.app import ACTS, STREAM, VIEWS, PageSettings, page
 from cep.web.page.headers import POLICY
 from cep.web.page.live import Pace
 
+pytestmark = pytest.mark.usefixtures("store")
+
 ROOT = Path(__file__).parents[2]
 CSRF = re.compile('name="csrf" value="([^"]+)"')
 

@@ -25,6 +25,7 @@ from cep.errors import ConfigurationError
 from cep.files import write_json
 from cep.job.batches.deployed_packs import Running
 from cep.job.batches.driver import Driver, FinishedBatch
+from cep.job.batches.outage import Outage
 from cep.job.batches.surroundings import Surroundings
 from cep.job.clocks.wrong_clock import wrong
 from cep.job.running.delivery import Deliverer
@@ -180,7 +181,8 @@ class _Lifecycle:
         running.plan()
         self._warn(running.findings())
         self._metrics.packs(running.revisions)
-        around = Surroundings(folder, outbox, self._launch.environ, time.time_ns, tell)
+        outage = Outage(self._stop.wait)
+        around = Surroundings(folder, outbox, self._launch.environ, time.time_ns, tell, outage)
         driver = Driver(around, running, self._finished, self._metrics.deployed)
         driver.preparation.accepted = accepted
         self._standing.driver, self._standing.outbox = driver, outbox
