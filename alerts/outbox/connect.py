@@ -1,8 +1,8 @@
 """Engines for the outbox: how each database is opened, and what a transaction means there.
 
 SQLite runs in WAL mode with synchronous=FULL: readers never wait for the writer, and what was committed
-survives a loss of power (unless the caller did without). A transaction that will write takes the lock at
-its beginning, so that it can wait for it; one that only reads sees one moment.
+survives a loss of power (unless the caller did without). In both databases a transaction that will write
+takes the lock of writers at its beginning, so that it can wait for it; one that only reads sees one moment.
 
 What is written ahead has to be written again, into the database. SQLite does that at the end of some
 transaction, whose writer waits for it; after a large one it takes so long that it can be left for later.
@@ -49,6 +49,10 @@ _NOTICES = {
 }
 """Seconds, and milliseconds for the last, after which a server that can no longer be reached is noticed; an
 address may say others."""
+
+_TURN = 0x0CE9
+"""The number of the lock that writers take."""
+_SERVERS = ("keepalives_idle", "keepalives_interval", "keepalives_count")
 
 _PAGE = 16_384
 """Bytes: an alert has some hundred, and the more of them lie in a page the less is written around them."""
@@ -113,12 +117,23 @@ def _sqlite(url: URL, wait: float, create: bool, durable: bool) -> Engine:
 def _postgresql(url: URL, wait: float) -> Engine:
     own = {name: value for name, value in _NOTICES.items() if name not in url.query}
     engine = create_engine(url, pool_pre_ping=True, connect_args=own)
-    event.listen(engine, "connect", lambda connection, _: _wait_for_locks(connection, wait))
+    event.listen(engine, "connect", lambda connection, _: _prepare(connection, wait))
+    event.listen(engine, "begin", _take_turns)
     return engine
 
 
-def _wait_for_locks(connection: psycopg.Connection, wait: float) -> None:
-    connection.execute("SELECT set_config('lock_timeout', %s, false)", [f"{wait * 1_000:.0f}ms"])
+def _take_turns(connection: Connection) -> None:
+    """One transaction writes at a time, as in SQLite: numbers follow one another, none waits in a ring."""
+    if connection.get_execution_options().get(WRITES, False):
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_TURN}, hashtext(current_schema()))")
+
+
+def _prepare(connection: psycopg.Connection, wait: float) -> None:
+    """The server, too, shall notice a program that can no longer be reached: it holds locks until then."""
+    values = {f"tcp_{name}": str(_NOTICES[name]) for name in _SERVERS}
+    values["lock_timeout"] = f"{wait * 1_000:.0f}ms"
+    for name, value in values.items():
+        connection.execute("SELECT set_config(%s, %s, false)", [name, value])
     connection.commit()  # what a transaction sets that is rolled back counts no longer
 
 

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
 
-Fate = Literal["pass", "lost", "answer lost"]
+Fate = Literal["pass", "lost", "answer lost", "not known"]
 """The fate of what a client sends: it arrives; it does not, and the connection ends; it arrives, and the
-connection ends before the answer is back."""
+connection ends before the answer is back; or it does not arrive, and the server waits on for more until
+`forget`."""
 
 
 class TcpProxy:
@@ -24,6 +25,7 @@ class TcpProxy:
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
         self._is_cut = False
+        self._forgotten = threading.Event()
         self.fate: Callable[[bytes], Fate] = lambda _: "pass"
         self.port: int = self._listening.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
@@ -39,8 +41,13 @@ class TcpProxy:
         """Let new connections through."""
         self._is_cut = False
 
+    def forget(self) -> None:
+        """Let the server know of the connections that ended."""
+        self._forgotten.set()
+
     def close(self) -> None:
         """End everything."""
+        self.forget()
         self.cut()
         _end(self._listening)
         self._listening.close()
@@ -61,7 +68,9 @@ class TcpProxy:
                 server.connect(str(self._server))
                 back = threading.Thread(target=_pass_on, args=[server, client], daemon=True)
                 back.start()
-                self._from_client(client, server)
+                with contextlib.suppress(OSError):
+                    self._from_client(client, server)
+                _end(server)
                 back.join()
             with self._lock:
                 self._open -= {client, server}
@@ -71,11 +80,13 @@ class TcpProxy:
             fate = self.fate(data)
             if fate != "pass":
                 _end(client)
-            if fate == "lost":
-                break
+            if fate == "not known":
+                self._forgotten.wait()
+            if fate != "pass" and fate != "answer lost":
+                return
             server.sendall(data)
-        with contextlib.suppress(OSError):
-            server.shutdown(socket.SHUT_WR)
+            if fate == "answer lost":
+                return
 
 
 def _pass_on(source: socket.socket, target: socket.socket) -> None:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from alerts.codes import LOCKED
 from alerts.outbox import OutboxError
 
 Answer = TypeVar("Answer")
@@ -39,7 +40,8 @@ class Outage:
             try:
                 answer = ask()
             except OutboxError as error:
-                if not error.passing:
+                # what the server does not know to be over holds its locks until it does
+                if not error.passing and not (self.since is not None and error.code == LOCKED):
                     raise
                 if self.since is None:
                     self.since = self._tick()

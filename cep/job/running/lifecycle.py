@@ -128,8 +128,9 @@ class _Lifecycle:
         self._standing = Standing(launch.job, stop)
         self._reporter = MetricsReporter(self._metrics, progress.tell)
         self._delivery = Deliverer(
-            launch.job.receivers, launch.environ, self._metrics, progress, stop, launch.job.settings
-        )
+            launch.job.receivers, launch.environ, self._metrics, progress, stop, launch.job.settings,
+            launch.job.state,
+        )  # fmt: skip
         self._episodes: EpisodeKeeper | None = None
         self._retention = RetentionKeeper(launch.job.retention, time.time_ns, progress.tell)
         self._record = RecordKeeper(self._folder.record, launch.job.keep, time.time_ns, progress.tell)
