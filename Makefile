@@ -17,7 +17,7 @@ GET := apt-get -qq install -y --no-install-recommends
 # where this is set, each of some hundred processes of the tests would compile every module anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup java tools quick test soak lint layout types demo trial trial-trades bench bench-peers jar clean
+.PHONY: help setup java tools jars quick test soak lint layout types demo trial trial-trades bench bench-peers jar clean
 
 help:
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -34,7 +34,7 @@ $(STAMP): pyproject.toml
 	  wait $$patterns && exit $$others
 	@touch $@
 
-setup: $(STAMP) tools ## install the project and its tools into .venv
+setup: $(STAMP) tools jars ## install the project and its tools into .venv
 
 java:
 	@"$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version 2>&1 | $(PYTHON) -c 'import re, sys; \
@@ -56,10 +56,15 @@ tools:
 	  { $(GET) postgresql-common || { apt-get -qq update && $(GET) postgresql-common; }; } && $(NO_CLUSTER) && $(GET) $(POSTGRES); } >/dev/null 2>&1 || \
 	  echo "PostgreSQL is missing, tests of the outbox on it are skipped; on Debian: sudo apt-get install $(POSTGRES)" >&2
 
+# what Spark needs to read Kafka, and a broker for tests and demos: each by a pom, checked by a list of digests
+jars: $(STAMP)
+	@$(BIN)/python -m cep.job.spark.kafka_jars examples/broker || \
+	  echo "the jars of Kafka are missing: tests with a broker are skipped, and no job reads topics" >&2
+
 quick: $(STAMP) ## lint, types and the tests that need no JVM
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && CEP_EFFORT=0.1 $(BIN)/pytest -q -n auto --dist worksteal
 
-test: $(STAMP) java tools ## all tests, also those that need a JVM; generated ones with the same examples every time
+test: $(STAMP) java tools jars ## all tests, also those that need a JVM; generated ones with the same examples every time
 	@$(BIN)/python tests/side_by_side.py $(SPARKS)
 
 soak: $(STAMP) java ## before a release, some hours, goes on where it was stopped: new generated tests, ten times as many; make soak PART=programs
@@ -95,4 +100,5 @@ jar: $(STAMP) java ## the jar of cep/job/spark/local_files, after a change of it
 	@$(BIN)/python tests/job/local_files_jar.py
 
 clean: ## remove what make made
-	@rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis examples/*/work benchmarks/peers/java/*/target
+	@rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis examples/*/work benchmarks/peers/java/*/target \
+	  cep/job/spark/kafka_jars/jars examples/broker/jars

@@ -25,10 +25,11 @@ from sqlalchemy import text
 
 from alerts.outbox import BatchRecord, Outbox
 from alerts.outbox.retention import REPLAYS
+from alerts.outbox.small_steps import REST
 from alerts.raised_columns import RaisedColumns
 from alerts.routing import Route
 from cep.config.job import Retention
-from cep.job.running.retention import REST, removals
+from cep.job.running.retention import removals
 
 DAY = 86_400 * 10**9
 RECEIVERS = ("archive", "desk", "pager")

@@ -78,6 +78,7 @@ RUNNING: Mapping[str, str] = MappingProxyType(
         "CEP0746": "a resource cannot be opened",
         "CEP0747": "too large to be sent to workers",
         "CEP0748": "what a worker needs is not there",
+        "CEP0872": "the jars of Kafka are missing",
         "CEP0880": "a clock that cannot be right",
         "CEP0881": "a file of the state folder that the job's user may not use",
         "CEP0920": "packs of one job have different queries of one name",
@@ -96,6 +97,8 @@ RUNNING: Mapping[str, str] = MappingProxyType(
         "CEP0966": "there is nothing of that name or id",
         "CEP0967": "what is asked for does not fit how it stands",
         "CEP0968": "the job cannot answer yet",
+        "CEP0969": "the alert was erased",
+        "CEP0970": "not all could be erased",
         "CEP0999": "this should not have happened",
     }
 )

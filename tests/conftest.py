@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Generator
+import os
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from broker import Brokers
 
 
 @pytest.hookimpl(wrapper=True)
@@ -16,3 +21,18 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.enable()
+
+
+@pytest.fixture(scope="session")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Brokers]:
+    """A broker for all tests of a worker, each of which has topics and ids of its own there.
+
+    Where its jars are missing the test is skipped, but not in continuous integration.
+    """
+    from broker import brokers, lacking
+
+    if why := lacking():
+        assert "CEP_TOOLS" not in os.environ, why
+        pytest.skip(why)
+    with brokers(tmp_path_factory.mktemp("kafka")) as one:
+        yield one

@@ -18,16 +18,18 @@ from pathlib import Path
 
 PYTEST = [sys.executable, "-m", "pytest", "-q"]
 EFFORT = "0.3"
+JVM, OTHERS = "(spark or kafka) and not soak", "not spark and not kafka and not soak and not browser"
 ONE_BY_ONE = ("--dist", "load", "--maxschedchunk", "1")
 LONGEST = ("test_job_conformance.py", "test_job_poison.py", "test_job_signals.py", "test_lost_processes.py")
 """Files whose tests take most: they begin first, so that none of them is left alone at the end."""
 
 
-def with_mark(mark: str) -> list[str]:
+def with_mark(*marks: str) -> list[str]:
     """The files that have tests of a mark, the longest first: no other is imported to look for them."""
     found = Path(__file__).parent.rglob("test_*.py")
     files = sorted(found, key=lambda path: (path.name not in LONGEST, path))
-    return [str(path) for path in files if f"pytest.mark.{mark}" in path.read_text("utf-8")]
+    wanted = tuple(f"pytest.mark.{mark}" for mark in marks)
+    return [str(path) for path in files if any(one in path.read_text("utf-8") for one in wanted)]
 
 
 def main(jvms: str) -> int:
@@ -38,13 +40,13 @@ def main(jvms: str) -> int:
         environment["CEP_TOOLS"] = "needed"  # elsewhere tests without them are skipped
     with tempfile.TemporaryFile() as told:
         beside = subprocess.Popen(
-            [*PYTEST, "-n", jvms, *ONE_BY_ONE, "-m", "spark and not soak", *with_mark("spark")],
+            [*PYTEST, "-n", jvms, *ONE_BY_ONE, "-m", JVM, *with_mark("spark", "kafka")],
             env=environment,
             stdout=told,
             stderr=subprocess.STDOUT,
         )
         others = subprocess.Popen(
-            [*PYTEST, "-n", "auto", "--dist", "worksteal", "-m", "not spark and not soak and not browser"],
+            [*PYTEST, "-n", "auto", "--dist", "worksteal", "-m", OTHERS],
             env=environment,
         )
         running = [others, beside]

@@ -19,6 +19,10 @@ leases       which of several processes may do something
 deliveries   what is due, what came of it, how much waits
 standings    how receivers stand: breakers and pauses
 audit        who did what
+small_steps  how much one transaction changes beside a job
+retention    what is old goes
+erasing      alerts that a person asks to have erased
+blanking     what was written beside them
 stored       alerts and batches read back
 migration    from the version before
 store        Outbox, the way in to all of these

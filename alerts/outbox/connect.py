@@ -11,6 +11,7 @@ transaction, whose writer waits for it; after a large one it takes so long that 
 from __future__ import annotations
 
 import sqlite3
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,12 @@ address may say others."""
 _TURN = 0x0CE9
 """The number of the lock that writers take."""
 _SERVERS = ("keepalives_idle", "keepalives_interval", "keepalives_count")
+_WITH_VALUES = (
+    "outbox_alerts", "outbox_by_key", "outbox_deliveries", "outbox_episodes", "outbox_silences",
+    "outbox_suppression",
+)  # fmt: skip
+_PATIENCE, _TRIES = 20, 100
+"""Milliseconds for which what was written ahead waits for readers to be emptied, and how often."""
 
 _PAGE = 16_384
 """Bytes: an alert has some hundred, and the more of them lie in a page the less is written around them."""
@@ -144,6 +151,7 @@ def _configure(connection: sqlite3.Connection, durable: bool) -> None:
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA foreign_keys=OFF")  # files of version 2 have one, to a table that moves
     connection.execute("PRAGMA cache_size=-32768")
+    connection.execute("PRAGMA secure_delete=ON")  # what is removed or erased leaves no bytes behind
 
 
 def _begin(connection: Connection) -> None:
@@ -182,3 +190,35 @@ def checkpoint(engine: Engine) -> None:
             connection.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)")
         finally:
             connection.close()
+
+
+def scrub(engine: Engine, *, anew: bool) -> bool:
+    """Leave no bytes of what was erased: False where somebody reads what was there before, all the time.
+
+    SQLite's file has none, as whatever is removed is overwritten (`_configure`); what was written ahead is
+    emptied. Written `anew`, which writers wait for, the file also has none of the days before that was so.
+    PostgreSQL is told to reuse the room.
+    """
+    if engine.dialect.name != "sqlite":
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as alone:
+            for table in _WITH_VALUES:
+                alone.exec_driver_sql(f"VACUUM {table}")
+        return True
+    checkpoint(engine)
+    connection = engine.raw_connection()
+    try:
+        cursor = connection.cursor()
+        (before,) = cursor.execute("PRAGMA busy_timeout").fetchone()
+        if anew:
+            cursor.execute("VACUUM")
+        cursor.execute(f"PRAGMA busy_timeout={_PATIENCE}")  # meanwhile writers wait
+        try:
+            for _ in range(_TRIES):
+                if cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0:
+                    return True
+                time.sleep(4 * _PATIENCE / 1000)
+            return False
+        finally:
+            cursor.execute(f"PRAGMA busy_timeout={before}")
+    finally:
+        connection.close()

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, bindparam, func, select, update
 
 from alerts.due import Due, Settled, State
 from alerts.outbox.notifications import ASKED_FOR, hasten_made, next_made, revive, settle_made
-from alerts.outbox.schema import FAILED, HELD, alerts, deliveries
+from alerts.outbox.schema import ENDED, FAILED, HELD, alerts, deliveries
 
 STATES: tuple[State, ...] = ("pending", "delivered", "failed")
 _CHUNK = 500
@@ -66,7 +66,7 @@ def settle(connection: Connection, settled: Collection[Settled]) -> None:
     d = deliveries.c
     this = (
         update(deliveries)
-        .where(d.receiver == bindparam("r"), d.alert == bindparam("n"))
+        .where(d.receiver == bindparam("r"), d.alert == bindparam("n"), d.state != ENDED)
         .values(
             state=bindparam("s"), attempts=bindparam("a"), outcome=bindparam("o"), due_at=bindparam("d"),
             settled_at=bindparam("t"), held=None,
@@ -189,7 +189,7 @@ def redeliver_some(connection: Connection, receiver: str, numbers: Sequence[int]
     d = deliveries.c
     values = {"state": "pending", "attempts": 0, "due_at": now, "held": None, "notification": None}
     for some in _chunks(numbers):
-        mine = d.receiver == receiver, d.alert.in_(some)
+        mine = d.receiver == receiver, d.alert.in_(some), d.state != ENDED
         connection.execute(update(deliveries).where(*mine).values(values))
 
 

@@ -12,7 +12,7 @@ from alerts.alert import SEVERITIES
 from alerts.episodes.assigning import Coming, Lengths, Slot
 from alerts.episodes.assigning import assigned as assigned_to
 from alerts.episodes.episode import BY_JOB, STATES, Episode, Precision, Standing, State, slot
-from alerts.outbox.schema import alerts, assigned, episodes, rules
+from alerts.outbox.schema import ERASED, alerts, assigned, episodes, rules
 from alerts.outbox.write_rows import write_rows
 
 STEP = 5_000
@@ -32,7 +32,7 @@ def assign_some(connection: Connection, lengths: Lengths, most: int = STEP) -> b
     query = (
         select(a.number, r.pack, r.rule, r.severity, a.key, a.time)
         .join_from(alerts, rules, a.rule_number == r.number)
-        .where(a.number > before)
+        .where(a.number > before, a.key != ERASED)
         .order_by(a.number)
         .limit(most)
     )
@@ -111,12 +111,18 @@ def change(connection: Connection, first: int, standing: Standing) -> None:
 
 
 def episode_of(connection: Connection, number: int) -> Episode | None:
-    """The episode that the alert of that number belongs to; None if it belongs to none, or not yet."""
+    """The episode that the alert of that number belongs to; None if it belongs to none, or not yet.
+
+    Of an erased one it is known only where the episode begins with it and stays.
+    """
     a, r, e = alerts.c, rules.c, episodes.c
     query = select(r.pack, r.rule, a.key).join_from(alerts, rules, a.rule_number == r.number)
     found = connection.execute(query.where(a.number == number)).one_or_none()
     if found is None:
         return None
+    if found.key == ERASED:
+        row = connection.execute(_SELECT.where(e.first == number).with_for_update()).one_or_none()
+        return None if row is None else _episode(row)
     mine = e.slot == slot(*found), e.pack == found.pack, e.rule == found.rule, e.key == found.key
     last = _SELECT.where(*mine, e.first <= number).order_by(e.first.desc()).limit(1)
     row = connection.execute(last.with_for_update()).one_or_none()

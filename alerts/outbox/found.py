@@ -6,7 +6,7 @@ import re
 
 from sqlalchemy import Connection, select
 
-from alerts.outbox.schema import alerts
+from alerts.outbox.schema import ERASED, alerts
 
 _DIGITS = re.compile("[0-9a-f]{6,64}")
 
@@ -19,6 +19,11 @@ def beginning_with(connection: Connection, digits: str, most: int = 2) -> list[t
     least, greatest = (_head(digits, filling) for filling in "0f")
     query = select(a.number, a.id).where(a.head.between(least, greatest + 3), a.id.startswith(digits))
     return [(number, id_) for number, id_ in connection.execute(query.order_by(a.head).limit(most))]
+
+
+def is_erased(connection: Connection, number: int) -> bool:
+    """True if the alert of that number was erased."""
+    return connection.scalar(select(alerts.c.key).where(alerts.c.number == number)) == ERASED
 
 
 def _head(digits: str, filling: str) -> int:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from hashlib import sha256
 
-from sqlalchemy import Connection, bindparam, delete, select
+from sqlalchemy import Connection, bindparam, delete, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from alerts.outbox.heads import places
@@ -15,6 +16,25 @@ from alerts.stages.decided import Memory
 from alerts.stages.suppress import Slot, Suppression
 
 _CHUNK = 2_000
+_MARK = {"pack": "", "rule": "", "key": "#", "since": 0, "until": 2**63 - 1, "pending": 0}
+"""A row that is there where the key of another one was erased."""
+
+
+def digest_of(key: str) -> str:
+    """The text that stands for the key of a slot that was erased; no key begins so."""
+    return f"#{sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()}"
+
+
+def mark_erased(connection: Connection) -> None:
+    """Say that there are keys that were erased."""
+    if not _has_erased(connection):
+        connection.execute(insert(suppression), _MARK)
+
+
+def _has_erased(connection: Connection) -> bool:
+    s = suppression.c
+    mark = s.pack == _MARK["pack"], s.rule == _MARK["rule"], s.key == _MARK["key"]
+    return connection.scalar(select(s.key).where(*mark)) is not None
 
 
 def memory_in(connection: Connection) -> Memory:
@@ -44,24 +64,34 @@ def _chunks(keys: Collection[str]) -> Iterator[list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class _Suppressions:
-    """The last raised alert by slot."""
+    """The last raised alert by slot. `hidden` are those met whose keys were erased, under their digests."""
 
     connection: Connection
+    hidden: dict[Slot, str] = field(default_factory=dict)
 
     def read(self, keys: Collection[Slot]) -> Mapping[Slot, Suppression]:
-        table = suppression.c
+        has_erased = _has_erased(self.connection)
         of_rule: dict[tuple[str, str], set[str]] = defaultdict(set)
         for pack, rule, key in keys:
             of_rule[pack, rule].add(key)
         found: dict[Slot, Suppression] = {}
         for (pack, rule), wanted in of_rule.items():
-            for some in _chunks(wanted):
-                query = select(table.key, table.since, table.until, table.pending).where(
-                    table.pack == pack, table.rule == rule, table.key.in_(some)
-                )
-                for key, *values in self.connection.execute(query):
-                    found[pack, rule, key] = Suppression(*values)
+            under = {digest_of(key): key for key in wanted} if has_erased else {}
+            for key, one in self._of_rule(pack, rule, under):
+                found[pack, rule, under[key]] = one
+                self.hidden[pack, rule, under[key]] = key
+            for key, one in self._of_rule(pack, rule, wanted):
+                found[pack, rule, key] = one
         return found
+
+    def _of_rule(self, pack: str, rule: str, keys: Collection[str]) -> Iterator[tuple[str, Suppression]]:
+        table = suppression.c
+        for some in _chunks(keys):
+            query = select(table.key, table.since, table.until, table.pending).where(
+                table.pack == pack, table.rule == rule, table.key.in_(some)
+            )
+            for key, *values in self.connection.execute(query):
+                yield key, Suppression(*values)
 
     def write(self, changes: Mapping[Slot, Suppression | None]) -> None:
         names = [column.name for column in suppression.columns]
@@ -76,6 +106,8 @@ class _Suppressions:
             statement = putting.on_conflict_do_update(index_elements=keys, set_=values)
             self.connection.execute(statement, [dict(zip(names, row, strict=True)) for row in there])
         gone = [dict(zip("prk", slot, strict=True)) for slot, one in changes.items() if one is None]
+        hidden = [(pack, rule, self.hidden.pop((pack, rule, key), "")) for pack, rule, key in changes]
+        gone += [dict(zip("prk", slot, strict=True)) for slot in hidden if slot[2]]
         if gone:
             table = suppression.c
             this = table.pack == bindparam("p"), table.rule == bindparam("r"), table.key == bindparam("k")

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
-from alerts.outbox.schema import KEY_LENGTH, alerts, by_key, by_rule, rules
+from alerts.outbox.schema import ERASED, KEY_LENGTH, alerts, by_key, by_rule, rules
 from alerts.outbox.trailing import last_indexed
 from alerts.raised_columns import key_text
 
@@ -101,7 +101,7 @@ class _Read:
         a = alerts.c
         of_rules = [] if self.rules is None else [a.rule_number.in_(self.rules)]
         of_key = [] if self.key is None else [a.key == self.key]
-        return a.number.between(stretch.first, stretch.last), *of_rules, *of_key
+        return a.number.between(stretch.first, stretch.last), a.key != ERASED, *of_rules, *of_key
 
     def _first(self, number: Any, conditions: Iterable[ColumnElement[bool]], limit: int | None) -> list[int]:
         order = number.desc() if self.newest_first else number

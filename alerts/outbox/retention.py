@@ -11,25 +11,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, bindparam, delete, exists, func, select
+from sqlalchemy import Connection, delete, exists, func, select
 
 from alerts.outbox.notifications import notifications
 from alerts.outbox.pages import first_from
-from alerts.outbox.schema import (
-    KEY_LENGTH,
-    alerts,
-    assigned,
-    batches,
-    by_key,
-    by_rule,
-    deliveries,
-    episodes,
-    indexed,
-)
+from alerts.outbox.schema import alerts, assigned, batches, deliveries, episodes, indexed
+from alerts.outbox.small_steps import MOST
+from alerts.outbox.trailing import unindex
 
 REPLAYS = 100
 """Batches that Spark can run again; the outbox knows those, and many before them."""
-STEP = 500
+STEP = MOST
 """Alerts or deliveries that a transaction removes at most."""
 
 
@@ -144,18 +136,6 @@ def remove_alerts(connection: Connection, old: OldAlerts) -> int:
         return 0
     for receiver in every:
         connection.execute(delete(deliveries).where(d.receiver == receiver, d.alert.in_(going)))
-    _unindex(connection, going)
+    unindex(connection, going)
     connection.execute(delete(episodes).where(e.first.in_(going)))
     return connection.execute(delete(alerts).where(a.number.in_(going))).rowcount
-
-
-def _unindex(connection: Connection, numbers: Sequence[int]) -> None:
-    """Take alerts out of the indexes that pages are read by, row by row: SQLite would look for a set of pairs
-    among all rows of their first parts."""
-    a, rule, key = alerts.c, by_rule.c, by_key.c
-    query = select(a.number, a.rule_number, func.substr(a.key, 1, KEY_LENGTH)).where(a.number.in_(numbers))
-    rows = [dict(zip("nrk", row, strict=True)) for row in connection.execute(query)]
-    of_rule = rule.rule_number == bindparam("r"), rule.number == bindparam("n")
-    of_key = key.key == bindparam("k"), key.number == bindparam("n")
-    connection.execute(delete(by_rule).where(*of_rule), rows)
-    connection.execute(delete(by_key).where(*of_key), rows)

@@ -75,6 +75,10 @@ alerts = Table(
     Column("id", String(64), _InBody("substr(body, 8, 64)")),  # every body begins with it
 )
 
+ERASED = ""
+"""The key of an alert that was erased; its body has its id alone."""
+ENDED = "erased"
+"""The state of its deliveries: nothing makes them pending again."""
 KEY_LENGTH = 200
 """Characters of a key that are in the index: PostgreSQL takes no entries of any length."""
 
@@ -108,7 +112,7 @@ deliveries = Table(
     metadata,
     Column("receiver", String(200), primary_key=True),
     Column("alert", _NUMBER, primary_key=True, autoincrement=False),  # its number
-    Column("state", String(16), nullable=False),  # pending, delivered, failed
+    Column("state", String(16), nullable=False),  # pending, delivered, failed, inhibited, erased
     Column("attempts", Integer, nullable=False),
     Column("due_at", BigInteger),  # of the next attempt; null unless pending
     Column("settled_at", BigInteger),  # of the last attempt

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection, func, select
 
 from alerts.outbox.pages import Wanted, stretch_of
-from alerts.outbox.schema import alerts, rules
+from alerts.outbox.schema import ERASED, alerts, rules
 from alerts.stages.inhibit import Inhibitors, Source
 
 
@@ -43,5 +43,6 @@ def _of_rules(connection: Connection, inhibitors: Inhibitors, first: int, last: 
     ]
     if not wanted:
         return []
-    query = select(a.time, a.body).where(a.number.between(first, last), a.rule_number.in_(wanted))
+    mine = a.number.between(first, last), a.rule_number.in_(wanted), a.key != ERASED
+    query = select(a.time, a.body).where(*mine)
     return [Source(*row) for row in connection.execute(query.order_by(a.number))]

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, inspect, select
 from alerts.codes import WRONG_VERSION
 from alerts.due import Due, Settled
 from alerts.outbox import deliveries, leases, migration, notifications, stored
-from alerts.outbox.connect import LARGE, WRITES, checkpoint, engine_for, look_through, place_of
+from alerts.outbox.connect import LARGE, WRITES, checkpoint, engine_for, look_through, place_of, scrub
 from alerts.outbox.deliveries import Status
 from alerts.outbox.errors import OutboxError, translated
 from alerts.outbox.notifications import Making
@@ -178,6 +178,12 @@ class Outbox:
         if self._checkpoint is not None:
             ended, self._checkpoint = self._checkpoint, None
             ended.result()
+
+    def scrub(self, *, anew: bool = False) -> bool:
+        """Leave no bytes of what was erased in the database's files; False where readers hinder it. With
+        `anew` they are written anew, which no job should run beside."""
+        with translated(self.place):
+            return scrub(self._engine, anew=anew)
 
     def batch(self, number: int) -> BatchRecord | None:
         """The batch of that number, if it is there and not long ago."""

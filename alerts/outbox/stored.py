@@ -12,7 +12,7 @@ from alerts.outbox.deliveries import known_receivers
 from alerts.outbox.heads import places
 from alerts.outbox.pages import Wanted, numbers
 from alerts.outbox.record import BatchRecord
-from alerts.outbox.schema import alerts, batches, deliveries, ways
+from alerts.outbox.schema import ERASED, alerts, batches, deliveries, ways
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ def read_alerts(
 
 
 def read_alert(connection: Connection, id_: str) -> StoredAlert | None:
-    """The alert of that id."""
-    row = connection.execute(_select().where(*_of(id_))).one_or_none()
+    """The alert of that id, unless it was erased."""
+    row = connection.execute(_select().where(*_of(id_), alerts.c.key != ERASED)).one_or_none()
     return None if row is None else _stored(row)
 
 

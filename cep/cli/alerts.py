@@ -23,7 +23,7 @@ def register(subparsers: Subparsers) -> None:
     """Add the verb's parser."""
     parser = subparsers.add_parser(
         "alerts",
-        help="a job's alerts: list, show, explain, redeliver, export",
+        help="a job's alerts: list, show, explain, redeliver, export, erase",
         description="The alerts of a job: of its outbox, whether it runs or not, or at its URL.",
     )
     parser.set_defaults(usual="cep alerts list --job job.toml")
@@ -61,6 +61,11 @@ def register(subparsers: Subparsers) -> None:
     export.add_argument(
         "--labels", type=Path, required=True, metavar="FILE", help="the file, .csv or .parquet, made anew"
     )
+    said = "erase what is kept of a key: alerts, episodes, events, dead letters"
+    erase = verbs.add_parser("erase", help=said, description=f"{said.capitalize()}.")
+    erase.add_argument("--key", required=True, metavar="KEY", help="card_id=c1, or JSON")
+    erase.add_argument("--dry-run", action="store_true", help="count, and change nothing")
+    add_who(erase)
     for name, one in verbs.choices.items():
         if name == "export":
             add_job(one)
@@ -86,7 +91,9 @@ def run(arguments: argparse.Namespace) -> int:
 
         with outbox_of(job_of(arguments.job)) as outbox:
             return _export(arguments, outbox)
-    actions = {"list": _list, "show": _show, "explain": _explain, "redeliver": _redeliver}
+    from cep.cli.erasing import erase
+
+    actions = {"list": _list, "show": _show, "explain": _explain, "redeliver": _redeliver, "erase": erase}
     with api_of(arguments) as api:
         return actions[arguments.action](arguments, api)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 64 << 20
 """Bytes of an answer."""
-_SECONDS = 60.0
+_SECONDS, _LASTING = 60.0, 86_400.0
 _START = "look whether the job runs and listens there: [http] listen of its job.toml"
 
 Query = Mapping[str, str | Sequence[str] | None]
@@ -144,7 +144,7 @@ class AtUrl:
         if self.token is not None:
             headers["authorization"] = f"Bearer {self.token}"
         raw = b"" if body is None else json.dumps(body).encode()
-        status, text = _sent(one.method, address, headers, raw)
+        status, text = _sent(one.method, address, headers, raw, _LASTING if one.lasts else _SECONDS)
         return _value(status, text, self.url)
 
 
@@ -162,13 +162,15 @@ def _listed(query: Query | None) -> dict[str, list[str]]:
     return found
 
 
-def _sent(method: str, address: str, headers: Mapping[str, str], raw: bytes) -> tuple[int, bytes]:
-    """Status and body of an answer. Raises OutsideError."""
+def _sent(
+    method: str, address: str, headers: Mapping[str, str], raw: bytes, patience: float
+) -> tuple[int, bytes]:
+    """Status and body of an answer, which may take so many seconds. Raises OutsideError."""
     import ssl
 
     import httpcore
 
-    seconds = dict.fromkeys(("connect", "read", "write", "pool"), _SECONDS)
+    seconds = dict.fromkeys(("connect", "read", "write", "pool"), _SECONDS) | {"read": patience}
     given = [(name.encode(), value.encode("latin-1", "replace")) for name, value in headers.items()]
     where = f"{urlsplit(address).scheme}://{urlsplit(address).netloc}"
     try:
@@ -202,7 +204,7 @@ def _value(status: int, text: bytes, url: str) -> Any:
     if status == 200:
         return value
     said = [str(value.get(name, "")) for name in ("title", "help", "code")]
-    kind = UsageError if status in (400, 401, 403, 404, 405, 409, 413) else OutsideError
+    kind = UsageError if status in (400, 401, 403, 404, 405, 409, 410, 413) else OutsideError
     raise kind(said[0] or f"HTTP {status}", said[1] or _START, said[2])
 
 

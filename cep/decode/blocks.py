@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -94,6 +94,52 @@ class Decoder:
             raise ValueError("a later block of CSV needs the columns that the file's header names")
         records = CsvReader(view, columns, self.stream, self.feed, self.constants)
         return self.decoded(records, records.lines.starts + offset, file, partition)
+
+    def decode_records(
+        self,
+        records: Sequence[tuple[int, bytes]],
+        file: str,
+        partition: str,
+        columns: tuple[str, ...] | None = None,
+    ) -> Iterator[Decoded]:
+        """Records of a file by themselves, each with its @offset; rising. `columns` as in `decode_block`.
+
+        One that is none, or more than one, is a dead letter.
+        """
+        kind = self.feed.of(file).kind
+        if kind == "parquet":
+            reason = "a row of Parquet is not decoded from text: write it into a file that is new"
+            yield self._refused(records, reason, file, partition)
+            return
+        stops = b'\n"' if kind == "csv" else b"\n"
+        alone = [one for one in records if not one[1].strip() or any(byte in stops for byte in one[1])]
+        set_apart = {offset for offset, _ in alone}
+        for some in ([one for one in records if one[0] not in set_apart], *([one] for one in alone)):
+            if some:
+                yield self._decode_lines(some, file, partition, columns)
+
+    def _decode_lines(
+        self, records: Sequence[tuple[int, bytes]], file: str, partition: str, columns: tuple[str, ...] | None
+    ) -> Decoded:
+        view = memoryview(b"\n".join(data for _, data in records))
+        reader: JsonReader | CsvReader
+        if self.feed.of(file).kind == "json":
+            reader = JsonReader(view, self.stream, self.feed, self.constants)
+        else:
+            if columns is None:
+                columns, _ = columns_of(view, self.stream, self.feed)
+            reader = CsvReader(view, columns, self.stream, self.feed, self.constants)
+        if (found := len(reader.lines)) != len(records):
+            reason = f"it holds {found:,} records, not one" if found else "there is no record in it"
+            return self._refused(records, reason, file, partition)
+        return self.decoded(reader, np.array([offset for offset, _ in records], np.int64), file, partition)
+
+    def _refused(
+        self, records: Sequence[tuple[int, bytes]], reason: str, file: str, partition: str
+    ) -> Decoded:
+        name = self.stream.name
+        dead = (DeadLetter(name, file, offset, "decode", reason, data) for offset, data in records)
+        return Decoded(Events(name, partition, event_schema(self.stream).empty_table()), tuple(dead))
 
     def opening(self, data: memoryview, file: str) -> tuple[tuple[str, ...] | None, int]:
         """The columns that a file's first block names (None: it is no CSV), and how many bytes stand

@@ -111,12 +111,14 @@ class CsvReader:
         return self.lines[record]
 
 
-def columns_of(data: memoryview, stream: Stream, feed: FeedFormat) -> tuple[tuple[str, ...], int]:
+def columns_of(data: memoryview, stream: Stream | None, feed: FeedFormat) -> tuple[tuple[str, ...], int]:
     """The columns of a file from its first bytes, and how many bytes of them are its header.
 
-    Without a header, columns are the stream's fields in order of declaration, constants left out.
+    Without a header, columns are the stream's fields in order of declaration, constants left out: only
+    then is the stream needed.
     """
     if not feed.header:
+        assert stream is not None
         constants = dict(feed.constants)
         return tuple(feed.source(f.name) for f in stream.fields if f.name not in constants), 0
     start = 0

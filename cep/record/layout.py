@@ -20,7 +20,7 @@ _LONGEST = 200
 """Bytes of a folder's name; file systems take 255."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _FILE = re.compile(r"(\d+)-(\d+)\.parquet")
-_ASIDE = re.compile(r"\.\d+-\d+\.parquet\.\d+")
+_ASIDE = re.compile(r"\.\d+-\d+\.parquet\.(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,23 @@ def ours_in(day: Path) -> Iterator[Path]:
     for name in _names(day):
         if _FILE.fullmatch(name) or _ASIDE.fullmatch(name):
             yield day / name
+
+
+def left_behind(day: Path) -> Iterator[Path]:
+    """What processes that have ended did not finish. Raises OSError."""
+    for name in _names(day):
+        if (aside := _ASIDE.fullmatch(name)) and not _lives(int(aside[1])):
+            yield day / name
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 def _is_day(name: str) -> bool:

@@ -69,23 +69,23 @@ def _at(fields: Mapping[str, object], path: tuple[str, ...], default: object) ->
 def traced(pack: Pack, rule: Rule) -> Traced:
     """A rule of a pack."""
     named: dict[str, list[Origin]] = {}
-    for name, stream in _streams_of_steps(pack, rule):
-        origin = _origin(pack, stream)
+    for name, stream in streams_of_steps(pack, rule):
+        origin = origin_of(pack, stream)
         if origin not in named.setdefault(name, []):
             named[name].append(origin)
     keys = {}
     for stream, paths in rule.by.paths if rule.by is not None else ():
         assert rule.by is not None
-        keys[_origin(pack, stream).stream] = tuple(zip(rule.by.names, paths, strict=True))
+        keys[origin_of(pack, stream).stream] = tuple(zip(rule.by.names, paths, strict=True))
     return Traced({name: tuple(found) for name, found in named.items()}, _reach(rule), keys)
 
 
-def _origin(pack: Pack, name: str) -> Origin:
+def origin_of(pack: Pack, name: str) -> Origin:
     origin = pack.stream(name).origin
     return Origin(origin.documents, True) if isinstance(origin, QueryHits) else Origin(name, False)
 
 
-def _streams_of_steps(pack: Pack, rule: Rule) -> Iterator[tuple[str, str]]:
+def streams_of_steps(pack: Pack, rule: Rule) -> Iterator[tuple[str, str]]:
     """The names under which an alert lists events, each with a stream of them."""
     match rule.body:
         case On(stream=stream) | Over(stream=stream):

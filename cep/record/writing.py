@@ -162,8 +162,6 @@ class _File:
 
     def _opened(self, schema: pa.Schema) -> pq.ParquetWriter:
         """The writer. Raises OSError."""
-        import pyarrow.parquet as pq
-
         folder = self._path.parent
         folder.mkdir(parents=True, exist_ok=True)
         disk = os.statvfs(folder)
@@ -171,11 +169,7 @@ class _File:
             raise NoRoomError(f"the disk has less than {self.of.reserve >> 20:,} MiB free")
         self._aside = aside_of(self._path)
         self._sink = pa.OSFile(str(self._aside), "wb")
-        return pq.ParquetWriter(
-            self._sink, schema, compression="zstd", compression_level=_LEVEL,
-            use_dictionary=[FILE, PARTITION], column_encoding=_encodings(schema),
-            write_statistics=[self._form.time],
-        )  # fmt: skip
+        return writer(self._sink, schema, self._form.time)
 
     def _fail(self, error: Exception) -> None:
         number = getattr(error, "errno", None)
@@ -214,6 +208,16 @@ class _Form:
             TIME_COLUMN: self.time.encode(),
         }
         return table.replace_schema_metadata(said)
+
+
+def writer(sink: pa.NativeFile, schema: pa.Schema, time: str) -> pq.ParquetWriter:
+    """A writer of a file of the record, whose column `time` holds the times of events."""
+    import pyarrow.parquet as pq
+
+    return pq.ParquetWriter(
+        sink, schema, compression="zstd", compression_level=_LEVEL, use_dictionary=[FILE, PARTITION],
+        column_encoding=_encodings(schema), write_statistics=[time],
+    )  # fmt: skip
 
 
 def _id_column(stream: Stream) -> str:

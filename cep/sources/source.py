@@ -184,6 +184,14 @@ class Source(Streaming, Protocol[E, P]):
     def probe(self, part: P, written: FeedFormat) -> None:
         """Opens and reads all of a part, and decodes nothing; what is wrong with it `read` tells."""
 
+    def partition_of(self, stream: str, path: str) -> str:
+        """The source partition of a place of which a dead letter is read again."""
+        return path
+
+    def beginning(self, path: str, written: FeedFormat) -> bytes:
+        """The first bytes of a place's text, with its header. Raises GoneError."""
+        raise GoneError("has none")
+
     def place(self, path: str, first: int, end: int, written: FeedFormat) -> str:
         """Events of a place as a person looks them up: file and line, or topic and offset."""
         last = "" if end == first + 1 else f" to {end - 1:,}"

@@ -14,8 +14,9 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from erasable import ROUTES, VALUE, erasable
 from some_alerts import SECOND, raised
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, inspect, text
 
 from alerts.outbox import BatchRecord, Outbox, Recorded, Settled, Wanted
 from alerts.outbox.episodes import assign_some
@@ -23,6 +24,8 @@ from alerts.raised import Raised
 from alerts.routing import Route
 from cep.config.job import Retention
 from cep.job.running.retention import removals
+from cep.web.desk.acting import Actor
+from cep.web.desk.erasing import erase
 
 pytest.importorskip("psycopg")
 GOLDEN = Path(__file__).with_name("outbox_version_2.sql")
@@ -149,6 +152,36 @@ def test_old_alerts_go_from_both_databases(url: str, tmp_path: Path) -> None:
         assert boxes[0].alerts(wanted) == boxes[1].alerts(wanted)
     for box in boxes:
         box.close()
+
+
+def holding(outbox: Outbox, *forms: bytes) -> list[str]:
+    """The tables in which a row holds one of these bytes."""
+    found = []
+    with outbox.reading() as connection:
+        for table in inspect(connection).get_table_names():
+            rows = connection.execute(text(f"SELECT t::text FROM {table} t")).scalars().all()
+            data = [bytes.fromhex(one) for row in rows for one in re.findall(r"\\\\x((?:[0-9a-f]{2})+)", row)]
+            if any(form in one for one in (*(row.encode() for row in rows), *data) for form in forms):
+                found.append(table)
+    return found
+
+
+def test_what_is_erased_goes_from_postgres_too(url: str, tmp_path: Path) -> None:
+    place = erasable(tmp_path, url)
+    outbox = place.desk.outbox
+    assert {"dead_letters", "late_events", "outbox_alerts", "outbox_suppression"} <= {
+        *holding(outbox, b"zq7-")
+    }
+    for key in (f"card={VALUE}", f"used={VALUE}"):
+        ann = Actor("ann", place.desk.clock())
+        done = erase(place.desk, key, ann, dry_run=False, rest=lambda _: None)
+        assert done.left == ()
+    assert holding(outbox, b"zq7-") == []
+    assert {one.state for one in outbox.deliveries(place.ids["large"][0])} == {"erased"}
+    again = [one for some in place.raised for one in some]
+    recorded = outbox.record(BatchRecord(3, "d3", {}), again, ROUTES)
+    assert (len(recorded.alerts), len(recorded.withheld)) == (0, 3)
+    outbox.close()
 
 
 @pytest.mark.slow

@@ -46,9 +46,9 @@ def test_a_receiver_that_the_job_no_longer_serves_does_not_age(tmp_path: Path) -
     metrics = Metrics()
     metrics.watch_outbox(outbox, ["desk", "new"], lambda _: None)
     age = "cep_outbox_oldest_age_seconds"
-    assert samples(metrics) == {"desk": 1, "new": 0, "old": 2, age: 40.0}
+    assert samples(metrics) == {"cep_outbox_up": 1.0, "desk": 1, "new": 0, "old": 2, age: 40.0}
     outbox.settle([Settled("desk", 2, "delivered", 1, "204", None, now[0])])
-    assert samples(metrics) == {"desk": 0, "new": 0, "old": 2, age: 0.0}
+    assert samples(metrics) == {"cep_outbox_up": 1.0, "desk": 0, "new": 0, "old": 2, age: 0.0}
     outbox.close()
 
 
@@ -79,7 +79,7 @@ def test_an_outbox_that_cannot_be_read_is_told_and_its_metrics_are_left_out(tmp_
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
     (tmp_path / "outbox.db").write_bytes(b"this was a database " * 1_000)
-    assert samples(metrics) == {}
+    assert samples(metrics) == {"cep_outbox_up": 0.0}
     assert len(told) == 1
     assert "is damaged or is no database" in told[0]
     assert b"cep_pack_last_deploy_successful" in metrics.text()

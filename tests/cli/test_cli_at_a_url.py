@@ -91,9 +91,15 @@ def test_a_desk_works_with_its_token(here: Here) -> None:
     tried = here.at(*again, "--dry-run", token="DESK_TOKEN")
     assert tried.out == "alerts of the filter: 3; for night would be pending: 1\n"
     assert here.at(*again, token="DESK_TOKEN").out.endswith("are pending: 1\n")
+    counted = here.at("deadletters", "replay", "--feed", "payment", "--dry-run", token="DESK_TOKEN")
+    assert counted.out == ("can be read again: 1 of 2 dead letters\n1 not: each tells of a file\n")
+    Path("right.jsonl").write_bytes(b'{"id": 1}\r\n')
+    mended = here.at("deadletters", "replay", "1", "--with", "right.jsonl", token="DESK_TOKEN")
+    assert mended.out == "the next batches read again: 1 of 1 dead letter\n"
+    assert "ann had it read again, mended, " in here.at("deadletters", "show", "1").out
     acts = here.client.get("/audit", "DESK_TOKEN").value["acts"]
     assert {one["who"] for one in acts} == {"ann"}
-    assert len(acts) == 5
+    assert len(acts) == 6
 
 
 def test_over_the_outbox_the_user_is_written_down(here: Here) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import html
 import http.client
 import io
 import json
@@ -19,7 +20,10 @@ from served_desk import SECRETS, ServedDesk, alert, prepared, served
 from starlette.routing import Route
 
 from alerts.outbox import StoredAlert
+from cep.job.state_folder import letter_replays
 from cep.web.access.policy import Access
+from cep.web.desk.acting import Actor
+from cep.web.desk.erasing import erase
 from cep.web.page.app import ACTS, STREAM, VIEWS, PageSettings, page
 from cep.web.page.headers import POLICY
 from cep.web.page.live import Pace
@@ -72,6 +76,22 @@ def test_every_address_asks_for_what_it_should(place: ServedDesk, work: dict[str
     assert place.outbox.silences(0) == []
     assert anna.post("/sign-out", data={"csrf": anna_csrf}).status_code == 303
     assert anna.post("/silences", data={"csrf": anna_csrf}).status_code == 401
+
+
+def test_an_erased_alert_has_a_page_that_says_so(place: ServedDesk, work: dict[str, StoredAlert]) -> None:
+    gone = work["failed"].alert
+    key = json.dumps(gone["key"])
+    done = erase(place.desk, key, Actor("anna", place.now[0]), dry_run=False, rest=lambda _: None)
+    assert done.alerts
+    answer = client(place).get(f"/alerts/{gone['id']}")
+    assert answer.status_code == 410
+    assert "This alert was erased" in answer.text
+    assert "CEP0969" in answer.text
+    for path in ("/", "/alerts", "/episodes", "/rules", "/receivers", "/alerts.jsonl", "/alerts.csv"):
+        shown = client(place).get(path)
+        assert shown.status_code == 200, path
+        assert str(gone["id"]) not in shown.text
+        assert all(str(one) not in shown.text for one in gone["key"].values())  # type: ignore[attr-defined]
 
 
 def test_no_address_is_beside_the_tables(place: ServedDesk) -> None:
@@ -213,3 +233,36 @@ def test_what_others_wrote_is_as_they_wrote_it(folder: str) -> None:
     for one in told:
         assert one["version"]
         assert one["integrity"].startswith("sha512-")
+
+
+@pytest.mark.usefixtures("work")
+def test_dead_letters_are_marked_mended_and_replayed(place: ServedDesk) -> None:
+    for text in (b"<script>alert(1)</script>", b"\xff", b"second"):
+        place.bury(text, "no JSON")
+    anna, csrf = signed_in(place, "ANNA")
+    told = "Replay the marked ones"
+    assert told in anna.get("/deadletters").text
+    assert told not in client(place).get("/deadletters").text
+    assert "Mend it" in anna.get("/deadletters/2").text
+    assert "Mend it" not in anna.get("/deadletters/3").text, "what is no text cannot come back from a form"
+
+    def send(**fields: object) -> str:
+        answer = anna.post("/deadletters/replay", data={"csrf": csrf, "next": "/deadletters"} | fields)
+        assert answer.headers["location"] == "/deadletters"
+        return html.unescape(anna.get("/deadletters").text)
+
+    assert "No dead letter is chosen. Mark those that are to be read again." in send()
+    assert "Can be read again: 4 of 4 dead letters." in send(do="count")
+    assert "The next batches read again: 1 of 1 dead letter." in send(number="2", do="mended", text="{}\r\n")
+    assert "read again: 2 of 2 dead letters." in send(number=["1", "3"])
+    assert "Dead letter 1 waits to be read again already." in send(number="1")
+    left = send(do="all", feed="payment")
+    assert "again: 1 of 4 dead letters. 3 not: each waits to be read again already." in left
+    one = html.unescape(anna.get("/deadletters/2").text)
+    assert "anna had it read again, mended" in one
+    assert "it waits for a batch" in one
+    assert "<script>alert(1)</script>" not in anna.get("/deadletters/2").text
+    with place.outbox.reading() as connection:
+        taken = letter_replays.waiting(connection, ["payment"])
+    # one at a time of those that have one place
+    assert [one.letter.data for one in taken] == [b'{"payment_id": "p1", "amount": ']

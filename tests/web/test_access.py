@@ -57,6 +57,8 @@ TABLE = {
     ("POST", "/api/v1/alerts/{id}/redeliver"): OPERATE,
     ("POST", "/api/v1/alerts/redeliver"): OPERATE,
     ("POST", "/api/v1/redeliver"): OPERATE,
+    ("POST", "/api/v1/alerts/erase"): OPERATE,
+    ("POST", "/api/v1/deadletters/replay"): OPERATE,
     ("POST", "/api/v1/receivers/{name}/resume"): OPERATE,
     ("POST", "/api/v1/receivers/{name}/test"): OPERATE,
 }

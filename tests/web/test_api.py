@@ -41,6 +41,7 @@ BODIES: dict[str, object] = {
     "add_silence": silence(),
     "redeliver_alert": {"receiver": "night"},
     "redeliver_alerts": {"alerts": IDS[:2]},
+    "erase": {"key": "card_id=c1"},
     "redeliver": {"receiver": "night", "filter": {"rule": "card_testing"}, "dry_run": True},
 }
 PATHS = {"id": IDS[0], "name": "desk", "number": "1", "pack": "fraud", "rule": "large"}
@@ -202,6 +203,9 @@ def test_alerts_go_out_again_by_filter(client: Client) -> None:
         ("POST", "/receivers/nobody/resume", {}, 404, "CEP0966"),
         ("POST", "/redeliver", {"receiver": "nobody"}, 404, "CEP0966"),
         ("POST", "/redeliver", {}, 400, "CEP0964"),
+        ("POST", "/alerts/erase", {}, 400, "CEP0964"),
+        ("POST", "/alerts/erase", {"key": "card_id="}, 400, "CEP0964"),
+        ("POST", "/alerts/erase", {"key": '{"card_id": null}'}, 400, "CEP0964"),
         ("POST", "/redeliver", {"receiver": "desk", "states": ["lost"]}, 400, "CEP0964"),
         ("POST", "/redeliver", {"receiver": "desk", "states": []}, 400, "CEP0964"),
         ("POST", "/redeliver", {"receiver": "desk", "filter": {"rules": "a"}}, 400, "CEP0964"),
@@ -232,6 +236,27 @@ def test_what_cannot_be_is_told_with_code_and_fix(
     assert answer.value["status"] == status
     assert answer.value["help"]
     assert client.get("/audit", "DESK_TOKEN").value["acts"] == []
+
+
+def test_an_erased_alert_is_gone(client: Client) -> None:
+    before = client.post("/alerts/erase", {"key": "card_id=c1", "dry_run": True}).value
+    done = client.post("/alerts/erase", {"key": "card_id=c1"}).value
+    assert before == done | {"dry_run": True}
+    assert (done["alerts"], done["episodes"], done["left"]) == (2, 1, [])
+    for path in (
+        f"/alerts/{IDS[0]}",
+        f"/alerts/{IDS[1][:8]}",
+        f"/alerts/{IDS[0]}/events",
+        f"/episodes/{IDS[0]}",
+    ):
+        answer = client.get(path)
+        assert (answer.status, answer.value["code"]) == (410, "CEP0969")
+    assert client.post(f"/alerts/{IDS[0]}/redeliver").status == 410
+    assert [one["alert"]["id"] for one in client.get("/alerts").value["alerts"]] == [IDS[3], IDS[2]]
+    assert [one["id"] for one in client.get("/episodes").value["episodes"]] == [IDS[2], IDS[3]]
+    (act,) = client.get("/audit", "DESK_TOKEN").value["acts"]
+    assert (act["who"], act["what"], act["details"]["alerts"]) == ("ann", "erase", 2)
+    assert "c1" not in json.dumps(act)
 
 
 def test_a_chunked_body_is_limited_too(client: Client) -> None:

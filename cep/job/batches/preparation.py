@@ -11,9 +11,10 @@ from cep.job.batches.deploys import Deploys
 from cep.job.batches.surroundings import Surroundings
 from cep.job.clocks.running_time import RunningTime
 from cep.job.clocks.wrong_clock import wrong
-from cep.job.state_folder import extents
+from cep.job.state_folder import extents, letter_replays, replayed
 from cep.job.state_folder import manifest as manifests
 from cep.job.state_folder.manifest import Manifest, Result
+from cep.plan.plan import Plan
 from cep.resources.standing import pins
 
 
@@ -60,11 +61,20 @@ class Preparation:
         )  # fmt: skip
         made = manifests.following(first, before, plan, stretch, standing)
         made = extents.fixed(folder, self._deploys.sources(), made, extents.accepting(self.accepted))
+        made = self._with_letters(made, plan)
         manifests.write(folder.manifests, made)
         self._tell_lost(made)
         if deployed and (since := manifests.oldest(folder.manifests, number)) is not None:
             self._deploys.forget(since)
         return made
+
+    def _with_letters(self, made: Manifest, plan: Plan) -> Manifest:
+        """The manifest with the dead letters that wait to be read again."""
+        feeds = {feed.name: feed for feed in self._deploys.running.job.feeds}
+        read = plan.streams.keys() & feeds.keys() & set(self._deploys.reading)
+        with self._around.outbox.reading() as connection:
+            letters = letter_replays.waiting(connection, read)
+        return replayed.fixed(self._around.folder.manifests, made, letters, feeds)
 
     def _again(self, found: Manifest) -> Manifest:
         """The manifest of a batch that is run again, with what was lost of its files since."""

@@ -9,12 +9,14 @@ from alerts.outbox import BatchRecord
 from cep.job.batches.deploys import Deploys
 from cep.job.batches.growth import Growth
 from cep.job.batches.surroundings import Surroundings
-from cep.job.state_folder import dead_letters, extents
+from cep.job.state_folder import dead_letters, extents, letter_replays, replayed
 from cep.job.state_folder.manifest import Manifest, Result, result_of
 from cep.job.workers.outcome import BatchOutcome
 from cep.sources.source import Extent
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from alerts.outbox import Outbox, Recorded
     from cep.decode.letters import DeadLetter
 
@@ -62,17 +64,26 @@ class BatchResults:
 
         Of a batch that was recorded before, that is the recorded result. Raises OutboxError.
         """
+        again = replayed.load(self._around.folder.manifests, manifest)
+        came: dict[letter_replays.ReplayState, int] = {}
+
+        def write(connection: Connection) -> None:
+            came.clear()
+            dead_letters.write(connection, manifest.batch, outcome.dead, outcome.late)
+            if again:
+                read = {one.number: one.place for one in again}
+                came.update(
+                    letter_replays.settle(connection, manifest.batch, read, outcome.dead, outcome.late)
+                )
+
         batch = BatchRecord(manifest.batch, manifest.digest, result.as_dict())
         recorded = self._around.patiently(
-            lambda outbox: outbox.record(
-                batch,
-                outcome.raised,
-                self._routes,
-                lambda connection: dead_letters.write(connection, manifest.batch, outcome.dead, outcome.late),
-            )
+            lambda outbox: outbox.record(batch, outcome.raised, self._routes, write)
         )
         if recorded.already:
             result = self._run_again(manifest, result, outcome)
+        elif came:
+            self._around.tell(letter_replays.told(manifest.batch, came))
         self._last = (manifest.batch, result)
         self._growth.add(own, outcome.dead)
         return recorded, result

@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
 from alerts.outbox import retention
+from alerts.outbox.small_steps import FIRST, REST, next_number, timed
 from cep.job.state_folder import old_letters
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Table
+    from sqlalchemy import Table
 
     from alerts.outbox import Outbox
     from cep.config.job import Retention
 
 EVERY = 3_600_000_000_000
 """Nanoseconds between two looks."""
-REST = 4
-"""So many times as long as a removal took, nothing is removed: the writer of batches finds the lock free."""
-
-
-LONGEST = 0.03
-"""Seconds that a transaction should take at most: the writer of batches may wait for it."""
-_FIRST, _FEWEST = 50, 10
-"""Rows that the first transaction removes, and the least that one does on a slow disk."""
 
 
 class RetentionKeeper:
@@ -85,7 +77,7 @@ def removals(outbox: Outbox, kept: Retention, now: int) -> Iterator[float]:
 
     Raises OutboxError.
     """
-    yield _timed(outbox, partial(old_letters.mark, now=now))
+    yield timed(outbox, partial(old_letters.mark, now=now))
     for table, length in ((old_letters.LETTERS, kept.dead_letters), (old_letters.LATE, kept.late)):
         yield from _letters(outbox, table, now - length)
     yield from _deliveries(outbox, now - kept.deliveries)
@@ -99,22 +91,22 @@ def _letters(outbox: Outbox, table: Table, before: int) -> Iterator[float]:
             numbers = old_letters.old(connection, table, before)
         if not numbers:
             return
-        yield _timed(outbox, partial(old_letters.remove, table=table, numbers=numbers))
+        yield timed(outbox, partial(old_letters.remove, table=table, numbers=numbers))
 
 
 def _deliveries(outbox: Outbox, before: int) -> Iterator[float]:
     with outbox.reading() as connection:
         receivers = retention.receivers(connection)
     for receiver in receivers:
-        after, most = 0, _FIRST
+        after, most = 0, FIRST
         while True:
             with outbox.reading() as connection:
                 old = retention.old_deliveries(connection, receiver, before, after, most)
             if not old.numbers:
                 break
             after = old.numbers[-1]
-            yield (seconds := _timed(outbox, partial(retention.remove_deliveries, old=old)))
-            most = _next(most, seconds)
+            yield (seconds := timed(outbox, partial(retention.remove_deliveries, old=old)))
+            most = next_number(most, seconds)
 
 
 def _notifications(outbox: Outbox, before: int) -> Iterator[float]:
@@ -123,30 +115,16 @@ def _notifications(outbox: Outbox, before: int) -> Iterator[float]:
             numbers = retention.old_notifications(connection, before)
         if not numbers:
             return
-        yield _timed(outbox, partial(retention.remove_notifications, numbers=numbers))
+        yield timed(outbox, partial(retention.remove_notifications, numbers=numbers))
 
 
 def _alerts(outbox: Outbox, before: int) -> Iterator[float]:
-    after, most = 0, _FIRST
+    after, most = 0, FIRST
     while True:
         with outbox.reading() as connection:
             old = retention.old_alerts(connection, before, after, most)
         if not old.numbers:
             return
         after = old.numbers[-1]
-        yield (seconds := _timed(outbox, partial(retention.remove_alerts, old=old)))
-        most = _next(most, seconds)
-
-
-def _next(most: int, seconds: float) -> int:
-    """The number that the next transaction removes, after one of `most` that took so long."""
-    enough = round(most * LONGEST / max(seconds, 1e-6))
-    return max(_FEWEST, min(retention.STEP, 2 * most, enough))
-
-
-def _timed(outbox: Outbox, write: Callable[[Connection], object]) -> float:
-    """The seconds that a writing transaction took, once it had the lock."""
-    with outbox.writing() as connection:
-        begun = time.perf_counter()
-        write(connection)
-    return time.perf_counter() - begun
+        yield (seconds := timed(outbox, partial(retention.remove_alerts, old=old)))
+        most = next_number(most, seconds)

@@ -74,9 +74,10 @@ MATCHER = Shipped("the matcher", Transport.PICKLED, "", _OF_QUERY, _SPARK, "")
 PACK = Shipped("the texts of a pack", Transport.FILE, "packs/", None, _RESTORE)
 QUERIES = Shipped("a compiled set of queries", Transport.FILE, "queries/", None, ANEW, CANNOT_BE_OPENED)
 FILES = Shipped("the list of a batch's files", Transport.FILE, "manifests/", None, _RESTORE, "")
+LETTERS = Shipped("dead letters that a batch reads again", Transport.FILE, "manifests/", None, _RESTORE, "")
 PAYLOAD = Shipped(f"a payload of less than {AWAY_FROM >> 10} KiB", Transport.ROW, "", None, _SPARK, "")
 BLOB = Shipped(
     "a larger payload, as a blob", Transport.FILE, "scratch/blobs/", None,
     f"{_AGAIN}; let nothing remove files of its scratch folder while it runs",
 )  # fmt: skip
-ALL = (MANIFEST, CAREFUL, MAPPER, MATCHER, PACK, QUERIES, FILES, PAYLOAD, BLOB)
+ALL = (MANIFEST, CAREFUL, MAPPER, MATCHER, PACK, QUERIES, FILES, LETTERS, PAYLOAD, BLOB)

@@ -4,7 +4,8 @@ layout.json      format version, shards, shuffle partitions, the feeds that were
 lock             the number of the process that runs the job
 closed           there after `--drain`: nothing can come after the end of time
 checkpoint/      Spark's: offsets, commits, state
-manifests/       what each batch runs with: N.json; N.files: what its files were before it ran
+manifests/       what each batch runs with: N.json; N.files: what its files were before it ran; N.letters: the
+                 dead letters that it reads again
 packs/           packs by revision, as texts
 queries/         the standing queries of packs, compiled, and their files as they were deployed
 deploy/          requests of `cep deploy` and their answers

@@ -66,6 +66,7 @@ class Manifest:
     has none; `lost` are files that it goes without, `poison` events. `resources` are the versions of what the
     batch may look up; it has none where packs name none, nor in manifests from before it was there.
     `generations` are since when rules are there, and those that were replaced and go on; likewise.
+    `letters` is the checksum of the dead letters that it reads again (cep.job.state_folder.replayed), or "".
     """
 
     batch: int
@@ -88,12 +89,14 @@ class Manifest:
     resources: tuple[Pin, ...] = ()
     version: int = VERSION
     generations: Generations = NO_GENERATIONS
+    letters: str = ""
 
     def as_dict(self) -> dict[str, object]:
         """The JSON object."""
         pinned = {"resources": [[one.kind, one.name, one.version] for one in self.resources]}
         return {
             **(pinned if self.resources else {}),
+            **({"letters": self.letters} if self.letters else {}),
             **self.generations.as_dict(),
             "version": self.version,
             "batch": self.batch,
@@ -237,6 +240,7 @@ def _manifest_of(value: Mapping[str, Any]) -> Manifest:
             poison=from_json(value.get("poison", ())),
             resources=tuple(Pin(*map(str, one)) for one in value.get("resources", ())),
             generations=Generations.of(value),
+            letters=str(value.get("letters", "")),
             version=version,
         )
     except (KeyError, TypeError, AttributeError) as error:

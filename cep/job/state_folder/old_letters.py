@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, Connection, MetaData, String, Table, delete, func, insert, select
 
-from cep.job.state_folder import dead_letters
+from cep.job.state_folder import dead_letters, letter_replays
 
 STEP = 500
 """Rows that a transaction removes."""
@@ -39,7 +39,7 @@ def mark(connection: Connection, now: int) -> None:
 def old(connection: Connection, table: Table, before: int, most: int = STEP) -> list[int]:
     """The first rows of a table that were there before a moment of the wall clock, in ns, by number.
 
-    Not the last of all, from which the next number is counted.
+    Not the last of all, from which the next number is counted, nor one that waits to be read again.
     """
     last = connection.scalar(
         select(func.max(marks.c.number)).where(marks.c.of == table.name, marks.c.at <= before)
@@ -49,12 +49,16 @@ def old(connection: Connection, table: Table, before: int, most: int = STEP) -> 
     number = table.c.number
     newest = connection.scalar(select(func.max(number))) or 0
     query = select(number).where(number <= last, number < newest).order_by(number).limit(most)
+    if table is LETTERS and letter_replays.remaining(connection):
+        query = query.where(number.not_in(letter_replays.numbers_waiting()))
     return list(connection.scalars(query))
 
 
 def remove(connection: Connection, table: Table, numbers: list[int]) -> int:
     """Remove rows, and the marks that no row needs any more; how many rows."""
     count = connection.execute(delete(table).where(table.c.number.in_(numbers))).rowcount
+    if table is LETTERS:
+        letter_replays.forget(connection, numbers)
     least = connection.scalar(select(func.min(table.c.number))) or 0
     connection.execute(delete(marks).where(marks.c.of == table.name, marks.c.number < least))
     return count

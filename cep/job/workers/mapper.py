@@ -24,9 +24,10 @@ from cep.job.shipping.blobs import Sender
 from cep.job.shipping.folders import Shared
 from cep.job.shipping.rows import Kind, pack
 from cep.job.shipping.task import Task, current
-from cep.job.state_folder import extents
+from cep.job.state_folder import extents, replayed
 from cep.job.state_folder.manifest import Lost, Manifest
 from cep.job.workers.late import late_rows
+from cep.job.workers.replaying import decoded_again
 from cep.job.workers.share import Share, share
 from cep.job.workers.worker import Worker, worker
 from cep.record.writing import LaneRecord, RecordedBatch
@@ -141,6 +142,7 @@ class _Mapping:
             yield self._dead(whole)
         for extent, part in parts:
             yield from self._part(extent, part)
+        yield from self._again(lane)
         yield from self._classified()
         if self._searching is not None and self._searching.found:
             raise poison_error(self._searching.found)
@@ -154,10 +156,20 @@ class _Mapping:
 
     def _part(self, extent: Extent, part: Part) -> Iterator[pa.RecordBatch]:
         reader = self._decoder(extent.stream)
-        if reader is None:
-            return
+        if reader is not None:
+            yield from self._taken(self._blocks(extent, part, reader))
+
+    def _again(self, lane: int) -> Iterator[pa.RecordBatch]:
+        """The lane's share of the dead letters that the batch reads again."""
+        if self._manifest.letters:
+            letters = replayed.load(self._lanes.shared.manifests, self._manifest)
+            mine = replayed.share(letters, lane, self._lanes.lanes)
+            yield from self._taken(decoded_again(mine, self._decoder, self._lanes.feeds))
+
+    def _taken(self, blocks: Iterable[Decoded]) -> Iterator[pa.RecordBatch]:
+        """Blocks as they are decoded: dead letters go on at once, events when there are many."""
         begun = time.perf_counter()
-        for block in self._blocks(extent, part, reader):
+        for block in blocks:
             self._seconds["decode"] += time.perf_counter() - begun
             if block.dead:
                 yield self._dead(block.dead)

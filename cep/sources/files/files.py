@@ -147,6 +147,20 @@ class Files(Source["FileExtent", "Split"]):
 
         probe(part, written)
 
+    def partition_of(self, stream: str, path: str) -> str:  # noqa: ARG002
+        """The stream's name."""
+        return stream
+
+    def beginning(self, path: str, written: FeedFormat) -> bytes:
+        """The first bytes of a file's text."""
+        from cep.sources.files.extents import unreadable
+        from cep.sources.files.reading import beginning
+
+        try:
+            return beginning(path, written)
+        except OSError as error:
+            raise GoneError(unreadable(error)) from error
+
     def place(self, path: str, first: int, end: int, written: FeedFormat) -> str:
         """File and line, or row, or byte."""
         from cep.sources.files.places import place

@@ -70,6 +70,15 @@ def read(
         yield reading.failed(_sentence(error))
 
 
+def beginning(file: str, feed: FeedFormat) -> bytes:
+    """The first bytes of a file's text, decompressed. Raises OSError and UnknownFormatError."""
+    written, length = feed.of(file), Path(file).stat().st_size
+    with Beginning(file, length) as stream:
+        if written.compression == "none":
+            return _read(cast(BinaryIO, stream), _STEP)
+        return _read(inflated(cast(BinaryIO, stream), file, length, written.compression), _STEP)
+
+
 def check_file(file: str, feed: FeedFormat = BY_NAME) -> tuple[Diagnostic, ...]:
     """The error that keeps a file named by the user from being read as a feed's; empty if there is none."""
     path = Path(file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
@@ -17,8 +18,10 @@ from cep.web.desk.delivery_acts import (
 )
 from cep.web.desk.episode_acts import Does, EpisodeAct, change_episodes
 from cep.web.desk.episodes import EpisodeView
+from cep.web.desk.erasing import Erasure, erase
 from cep.web.desk.errors import MistakenError
 from cep.web.desk.filters import instant, told, wanted
+from cep.web.desk.letter_replays import LettersReplayed, replay_feed, replay_letters
 from cep.web.desk.receiver_acts import Resumed, Tried, resume_receiver, try_receiver
 from cep.web.desk.silence_acts import NewSilence, add_silence, expire_silences
 from cep.web.desk.silences import SilenceView
@@ -97,6 +100,26 @@ def _redeliver(asked: Asked) -> Redelivery:
     return redeliver_by_filter(asked.desk, by, asked.actor, dry_run=given.dry_run)
 
 
+def _replay(asked: Asked) -> LettersReplayed:
+    given = asked.body
+    if [given.numbers is not None, given.feed is not None, given.all].count(True) != 1:
+        raise MistakenError("which dead letters are meant?", "give `numbers`, or a `feed`, or `all`")
+    if given.numbers is None:
+        if given.data is not None:
+            raise MistakenError("mended bytes are those of one dead letter", "give its number in `numbers`")
+        return replay_feed(asked.desk, given.feed, asked.actor, dry_run=given.dry_run)
+    numbers = [str(one) for one in given.numbers]
+    data = None if given.data is None else _decoded(given.data)
+    return replay_letters(asked.desk, numbers, asked.actor, dry_run=given.dry_run, data=data)
+
+
+def _decoded(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except ValueError as error:
+        raise MistakenError("`data` is no base64", "encode the mended bytes") from error
+
+
 ACTING = (
     *_of_episodes(
         "acknowledge", "Say that somebody works on an episode", bodies.Noted, bodies.NotedEpisodes
@@ -132,6 +155,17 @@ ACTING = (
     Operation(
         "redeliver", "POST", "/redeliver", "operate", "Send the alerts of a filter to a receiver again",
         Redelivery, _redeliver, body=bodies.FilteredToReceiver,
+    ),
+    Operation(
+        "erase", "POST", "/alerts/erase", "operate",
+        "Erase what is kept of a key: alerts, episodes, events, dead letters", Erasure,
+        lambda asked: erase(asked.desk, asked.body.key, asked.actor, dry_run=asked.body.dry_run),
+        body=bodies.Key, lasts=True,
+    ),
+    Operation(
+        "replay_deadletters", "POST", "/deadletters/replay", "operate",
+        "Have dead letters read again by the next batches", LettersReplayed, _replay,
+        body=bodies.LettersToReplay,
     ),
     Operation(
         "resume_receiver", "POST", "/receivers/{name}/resume", "operate",

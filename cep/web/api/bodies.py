@@ -106,5 +106,27 @@ class FilteredToReceiver:
 
 
 @_closed
+class Key:
+    """What is to be erased: `card_id=c1`, or a JSON object."""
+
+    key: Annotated[str, Field(min_length=1, max_length=2_000)]
+    dry_run: bool = False
+
+
+@_closed
+class LettersToReplay:
+    """Dead letters by their `numbers`, or without those all of a `feed`, or with `all` all that there are.
+
+    `data` (base64) takes the place of the bytes of a single one that is named.
+    """
+
+    numbers: Annotated[list[Annotated[int, Field(ge=0)]] | None, Field(min_length=1, max_length=1_000)] = None
+    feed: Annotated[str | None, Field(max_length=200)] = None
+    all: bool = False
+    data: Annotated[str | None, Field(max_length=240_000)] = None
+    dry_run: bool = False
+
+
+@_closed
 class Nothing:
     """Nothing is needed."""

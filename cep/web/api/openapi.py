@@ -19,6 +19,7 @@ _REFUSALS = {
     "403": "the token may not do this (CEP0962)",
     "404": "there is nothing of that name or id (CEP0966)",
     "409": "it does not fit how things stand (CEP0967)",
+    "410": "the alert was erased (CEP0969)",
     "413": "the body is too large (CEP0965)",
     "429": "too many wrong tokens (CEP0963)",
     "503": "the job, or its outbox, cannot answer now",

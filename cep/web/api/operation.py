@@ -60,7 +60,8 @@ class Asked:
 @dataclass(frozen=True, slots=True)
 class Operation:
     """An operation under /api/v1. `answer` is the dataclass, or a tuple of one, that `do` returns; `body` the
-    dataclass that a request carries. `in_list` is the name under which a tuple stands in the answer."""
+    dataclass that a request carries. `in_list` is the name under which a tuple stands in the answer; one that
+    `lasts` may take more than a minute."""
 
     name: str
     method: Method
@@ -72,6 +73,7 @@ class Operation:
     query: tuple[Parameter, ...] = ()
     body: Any = None
     in_list: str = ""
+    lasts: bool = False
 
     @property
     def inside(self) -> list[str]:

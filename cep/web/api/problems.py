@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from alerts.outbox import OutboxError
 from alerts.shown import shown
 from cep.config import SecretError
-from cep.web.desk.errors import DeskError, MissingError, NotYetError, UnfitError
+from cep.web.desk.errors import DeskError, GoneError, MissingError, NotYetError, UnfitError
 
 if TYPE_CHECKING:
     from cep.web.access.callers import Refusal
@@ -52,6 +52,8 @@ def of(error: Exception) -> Problem:
     match error:
         case MissingError():
             return problem(404, error.code, error.message, error.help)
+        case GoneError():
+            return problem(410, error.code, error.message, error.help)
         case UnfitError():
             return problem(409, error.code, error.message, error.help)
         case NotYetError():

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from alerts.alert import SEVERITIES
 from alerts.notation import duration, timestamp
 from alerts.outbox.episodes import counted, episode_of, ids_of, precisions, read_episodes
+from alerts.outbox.found import is_erased
 from alerts.outbox.pages import Wanted
 from alerts.outbox.stored import read_alerts, read_batch
 from cep.web.desk.desk import JobDesk, moment_or_none
 from cep.web.desk.errors import MissingError
-from cep.web.desk.filters import Page, alert_of, place_among_episodes, told
+from cep.web.desk.filters import Page, gone, named_by, place_among_episodes, told
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -131,8 +132,12 @@ def precision_of_rules(desk: JobDesk) -> tuple[RulePrecision, ...]:
 
 
 def meant(connection: Connection, given: str) -> Episode:
-    """The episode of an id, its own or that of one of its alerts. Raises MissingError and MistakenError."""
-    one = episode_of(connection, alert_of(connection, given)[0])
+    """The episode of an id, its own or that of one of its alerts. Raises MissingError, GoneError and
+    MistakenError."""
+    number, _ = named_by(connection, given)
+    one = episode_of(connection, number)
+    if one is None and is_erased(connection, number):
+        raise gone(given)
     if one is None:
         raise MissingError(
             f"alert {told(given)} belongs to no episode",

@@ -3,6 +3,7 @@
 DeskError           a code, a sentence without a full stop, and in `help` the fix
 ├── MistakenError     a filter, an id or a value that cannot be meant
 ├── MissingError      nothing of that name or id
+├── GoneError         an alert of that id was there, and was erased
 ├── UnfitError        an action that how things stand does not allow
 └── NotYetError       the job has nothing to answer with yet
 """
@@ -33,6 +34,12 @@ class MissingError(DeskError):
     """There is nothing of that name or id."""
 
     code = "CEP0966"
+
+
+class GoneError(DeskError):
+    """The alert was erased: its id is all that is left of it."""
+
+    code = "CEP0969"
 
 
 class UnfitError(DeskError):

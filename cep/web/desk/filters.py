@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, cast
 from alerts.alert import SEVERITIES
 from alerts.episodes.episode import STATES, State
 from alerts.outbox.episodes import After
-from alerts.outbox.found import beginning_with
+from alerts.outbox.found import beginning_with, is_erased
 from alerts.outbox.pages import Wanted
 from alerts.shown import shown
-from cep.web.desk.errors import MissingError, MistakenError
+from cep.web.desk.errors import GoneError, MissingError, MistakenError
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -130,7 +130,26 @@ def states_of(texts: list[str]) -> list[State]:
 
 
 def alert_of(connection: Connection, given: str) -> tuple[int, str]:
-    """The number and the id of the alert whose id begins so. Raises MissingError and MistakenError."""
+    """The number and the id of the alert whose id begins so.
+
+    Raises MissingError, GoneError and MistakenError.
+    """
+    number, id_ = named_by(connection, given)
+    if is_erased(connection, number):
+        raise gone(given)
+    return number, id_
+
+
+def gone(given: str) -> GoneError:
+    """The error for an alert that was erased."""
+    return GoneError(
+        f"alert {told(given)} was erased",
+        "nothing is left of it but its id; `outbox_audit`, or /api/v1/audit, says when and by whom",
+    )
+
+
+def named_by(connection: Connection, given: str) -> tuple[int, str]:
+    """The same of an alert that may be erased. Raises MissingError and MistakenError."""
     found = beginning_with(connection, given.lower())
     if len(found) == 1:
         return found[0]

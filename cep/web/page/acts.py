@@ -15,6 +15,7 @@ from cep.web.desk.delivery_acts import ByFilter, redeliver_alerts, redeliver_by_
 from cep.web.desk.episode_acts import Does, EpisodeAct, change_episodes
 from cep.web.desk.errors import MistakenError
 from cep.web.desk.filters import wanted
+from cep.web.desk.letter_replays import replay_feed, replay_letters
 from cep.web.desk.receiver_acts import resume_receiver, try_receiver
 from cep.web.desk.silence_acts import NewSilence, add_silence, expire_silences
 from cep.web.page.alert_list import filters_of
@@ -75,6 +76,24 @@ def redeliver_filtered(site: Site, request: Request, form: Form) -> Response:
         f"{of} would go to {found.receiver} again." if only_count else f"{of} go to {found.receiver} again."
     )
     return site.done(request, form.one("next"), said)
+
+
+def replay(site: Site, request: Request, form: Form) -> Response:
+    """Have dead letters read again: those that are named, one with other bytes, or all of a feed."""
+    who, given = actor(site, request), form.every("number")
+    if form.one("do") == "mended":
+        text = form.one("text").replace("\r\n", "\n").rstrip("\n")
+        found = replay_letters(site.desk, given, who, data=text.encode())
+    elif given:
+        found = replay_letters(site.desk, given, who)
+    elif form.one("do") in ("all", "count"):
+        found = replay_feed(site.desk, form.one("feed") or None, who, dry_run=form.one("do") == "count")
+    else:
+        raise MistakenError("no dead letter is chosen", "mark those that are to be read again")
+    what = "Can be read again" if found.dry_run else "The next batches read again"
+    said = f"{what}: {found.replayed:,} of {counted(found.matched, 'dead letter')}."
+    left = (f" {number:,} not: each {reason}." for reason, number in found.left.items())
+    return site.done(request, form.one("next"), said + "".join(left))
 
 
 def resume(site: Site, request: Request, form: Form) -> Response:

@@ -25,7 +25,7 @@ from alerts.web_server import hold
 from cep.web.access.callers import Refusal
 from cep.web.access.policy import Access
 from cep.web.desk.desk import JobDesk
-from cep.web.desk.errors import DeskError, MissingError, NotYetError, UnfitError
+from cep.web.desk.errors import DeskError, GoneError, MissingError, NotYetError, UnfitError
 from cep.web.desk.evidence import evidence_of
 from cep.web.desk.filters import number_of, wanted
 from cep.web.page import acts, alert_list, sign_in
@@ -83,11 +83,13 @@ ACTS: tuple[tuple[str, Act], ...] = (
     ("/silences/{id}/expire", acts.expire),
     ("/alerts/{id}/redeliver", acts.redeliver),
     ("/redeliver", acts.redeliver_filtered),
+    ("/deadletters/replay", acts.replay),
     ("/receivers/{name}/resume", acts.resume),
     ("/receivers/{name}/test", acts.test),
 )
 STREAM = "/alerts/stream"
-_STATUS = {MissingError: 404, UnfitError: 409, NotYetError: 503}
+_HEADINGS = {404: "There is nothing here", 410: "This alert was erased"}
+_STATUS = {MissingError: 404, GoneError: 410, UnfitError: 409, NotYetError: 503}
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +234,7 @@ def _refusal(site: Site, request: Request, refusal: Refusal) -> Response:
 
 
 def _problem(site: Site, request: Request, error: DeskError, status: int) -> Response:
-    heading = "There is nothing here" if status == 404 else "That cannot be meant"
+    heading = _HEADINGS.get(status, "That cannot be meant")
     return site.answer(
         request, "problem.html", status, heading=heading, said=_sentence(error.message),
         help=_sentence(error.help), code=error.code,

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from alerts.alert import SEVERITIES
-from alerts.outbox.schema import alerts
+from alerts.outbox.schema import ERASED, alerts
 from alerts.outbox.silences import held_counts
 from cep.web.desk.alerts import alerts_page
 from cep.web.desk.desk import JobDesk
@@ -125,7 +125,7 @@ def _busiest(desk: JobDesk) -> list[Mapping[str, Any]]:
     with desk.outbox.reading() as connection:
         newest = connection.scalar(select(func.max(a.number))) or 0
         number = func.count()
-        query = select(a.key, number).where(a.number > newest - KEYS_OF).group_by(a.key)
+        query = select(a.key, number).where(a.number > newest - KEYS_OF, a.key != ERASED).group_by(a.key)
         found = connection.execute(query.order_by(number.desc()).limit(_SHOWN)).all()
     return [
         {"key": json.loads(key), "count": times, "address": f"/alerts{query_of({'key': key})}"}
