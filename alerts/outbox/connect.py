@@ -23,7 +23,7 @@ from alerts.codes import CANNOT_OPEN, CORRUPT
 from alerts.outbox.errors import OutboxError, failure
 
 if TYPE_CHECKING:
-    import psycopg
+    from sqlalchemy.engine.interfaces import DBAPIConnection
 
 WRITES = "outbox_writes"
 """The execution option of a connection whose next transaction writes."""
@@ -135,12 +135,14 @@ def _take_turns(connection: Connection) -> None:
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_TURN}, hashtext(current_schema()))")
 
 
-def _prepare(connection: psycopg.Connection, wait: float) -> None:
+def _prepare(connection: DBAPIConnection, wait: float) -> None:
     """The server, too, shall notice a program that can no longer be reached: it holds locks until then."""
     values = {f"tcp_{name}": str(_NOTICES[name]) for name in _SERVERS}
     values["lock_timeout"] = f"{wait * 1_000:.0f}ms"
+    cursor = connection.cursor()
     for name, value in values.items():
-        connection.execute("SELECT set_config(%s, %s, false)", [name, value])
+        cursor.execute("SELECT set_config(%s, %s, false)", [name, value])
+    cursor.close()
     connection.commit()  # what a transaction sets that is rolled back counts no longer
 
 
