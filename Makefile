@@ -1,5 +1,5 @@
 # `make` lists the targets. Everything is installed into .venv; of the machine itself only `make tools` touches
-# anything: where it is root and chromium is missing, it installs Debian's package.
+# anything: where it is root and chromium or PostgreSQL is missing, it installs Debian's packages.
 
 PYTHON ?= python3
 VENV := .venv
@@ -10,6 +10,9 @@ EFFORT ?= 10
 STAMP := $(VENV)/.installed
 # drawn by tests of the page; without a font there is nothing to see
 BROWSER := chromium fonts-dejavu-core
+# the outbox of tests; Debian's package starts a server of its own unless it is told not to
+POSTGRES := postgresql
+NO_CLUSTER := sed -ri 's/^\#?(create_main_cluster) .*/\1 = false/' /etc/postgresql-common/createcluster.conf
 GET := apt-get -qq install -y --no-install-recommends
 # where this is set, each of some hundred processes of the tests would compile every module anew
 unexport PYTHONDONTWRITEBYTECODE
@@ -49,6 +52,9 @@ tools:
 	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && export DEBIAN_FRONTEND=noninteractive && \
 	  { $(GET) $(BROWSER) || { apt-get -qq update && $(GET) $(BROWSER); }; }; } >/dev/null 2>&1 || \
 	  echo "chromium is missing, tests of the page are skipped; on Debian: sudo apt-get install $(BROWSER)" >&2
+	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { test "$$(id -u)" = 0 && export DEBIAN_FRONTEND=noninteractive && \
+	  { $(GET) postgresql-common || { apt-get -qq update && $(GET) postgresql-common; }; } && $(NO_CLUSTER) && $(GET) $(POSTGRES); } >/dev/null 2>&1 || \
+	  echo "PostgreSQL is missing, tests of the outbox on it are skipped; on Debian: sudo apt-get install $(POSTGRES)" >&2
 
 # what Spark needs to read Kafka, and a broker for tests and demos: each by a pom, checked by a list of digests
 jars: $(STAMP)

@@ -14,6 +14,8 @@ WRONG_VERSION = "CEP0806"
 OTHER_BATCH = "CEP0807"
 FORGOTTEN_BATCH = "CEP0808"
 DATABASE = "CEP0809"
+AWAY = "CEP0830"
+FENCED = "CEP0831"
 
 TITLES: Mapping[str, str] = MappingProxyType(
     {
@@ -26,5 +28,7 @@ TITLES: Mapping[str, str] = MappingProxyType(
         OTHER_BATCH: "the outbox belongs to another run of the job",
         FORGOTTEN_BATCH: "the outbox is far ahead of the state folder",
         DATABASE: "the database of the outbox failed",
+        FENCED: "another process has taken over",
+        AWAY: "the database of the outbox does not answer",
     }
 )

@@ -11,11 +11,12 @@ import contextlib
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from random import Random
 
+from alerts.codes import FENCED
 from alerts.due import Due, Made
 from alerts.grouping import Grouping
 from alerts.lane import Lane, Schedule
@@ -23,6 +24,7 @@ from alerts.outbox import Held, Outbox, OutboxError, Settled
 from alerts.outbox.notifications import Making
 from alerts.receivers.receiver import Following, Gathering, Grouped, OfEpisodes, Outcome, Receiver
 from alerts.settings import Settings
+from alerts.sharing import Holder, Share
 from alerts.stages.candidate import REASONS
 from alerts.stages.inhibit import Inhibitors
 from alerts.stages.mute import Silences
@@ -65,6 +67,7 @@ class Dispatcher:
     `held` is called with receiver and reason, of `alerts.stages.candidate.REASONS`, for what is held back.
     `settings` say what comes between a delivery and its notification.
     `poll` is how many seconds pass at most before it looks for deliveries that nobody woke it for.
+    With a `holder` it shares the receivers with other dispatchers on the outbox.
     """
 
     def __init__(
@@ -80,6 +83,7 @@ class Dispatcher:
         held: Callable[[str, str], None] = lambda _receiver, _reason: None,
         poll: float = 1.0,
         settings: Settings | None = None,
+        holder: Holder | None = None,
     ) -> None:
         self._outbox = outbox
         self._clock = clock
@@ -96,7 +100,8 @@ class Dispatcher:
         )
         self._inhibitors_at: int | None = None
         self._of_way: dict[int, Grouping] = {}
-        self._lanes = [Lane(one, self._schedule, self._random, self._stages(one)) for one in receivers]
+        self._lanes = [self._lane(one) for one in receivers]
+        self._share = None if holder is None else Share(outbox, holder, [one.name for one in receivers])
         self._pools = [
             ThreadPoolExecutor(r.in_flight, thread_name_prefix=f"deliver-{r.name}") for r in receivers
         ]
@@ -111,6 +116,7 @@ class Dispatcher:
         self._kept: dict[str, Standing] = {}
         self._asked_at = 0.0
         self._in_flight = 0
+        self._missed: set[str] = set()
         self._stopping = threading.Event()
         self._progress = threading.Condition()
         self.failure: Exception | None = None
@@ -125,17 +131,49 @@ class Dispatcher:
             ways = self._outbox.ways(branches)
             of_branch = {number: one.grouping for number, one in enumerate(branches.all, 1)}
             self._of_way.update({ways[n]: one for n, one in of_branch.items() if one is not None})
-        for lane in self._lanes:
-            lane.take_up(self._outbox, self._clock())
-        for lane in self._lanes:
-            lane.breaker.take_up(self._kept.get(lane.receiver.name, Standing()))
-            if not lane.breaker.closed:
-                self._tell(lane)
+        if self._share is None:
+            for lane in self._lanes:
+                self._begin_with(lane)
         self._thread.start()
 
-    def _stages(self, receiver: Receiver) -> Notifying:
+    def _lane(self, receiver: Receiver) -> Lane:
         apart = isinstance(receiver, Grouped) and receiver.apart
-        return Notifying(receiver.name, self._settings, self._inhibitors, self._of_way, apart=apart)
+        stages = Notifying(receiver.name, self._settings, self._inhibitors, self._of_way, apart=apart)
+        return Lane(receiver, self._schedule, self._random, stages)
+
+    @property
+    def _served(self) -> list[tuple[Lane, ThreadPoolExecutor]]:
+        """The lanes whose receivers this dispatcher serves now."""
+        every = zip(self._lanes, self._pools, strict=True)
+        return [one for one in every if self._share is None or self._share.has(one[0].receiver.name)]
+
+    def _renew(self) -> None:
+        """Keep the leases; a receiver that is gained is begun with as after a restart, one that is lost is
+        forgotten."""
+        if self._share is None:
+            return
+        try:
+            gained, lost = self._share.renew()
+            for place, lane in enumerate(self._lanes):
+                name = lane.receiver.name
+                if name in gained or name in lost:
+                    self._unwritten = [one for one in self._unwritten if one.receiver != name]
+                    self._unwritten_held = [one for one in self._unwritten_held if one.receiver != name]
+                    self._lanes[place] = self._lane(lane.receiver)
+                if name in gained:
+                    self._begin_with(self._lanes[place])
+                    if (before := gained[name]) is not None:
+                        self._report(f"{name}: taken over from {before}")
+            self._missed.discard("leases")
+        except OutboxError as error:
+            self._miss("leases", "it is not known which receivers are to be served", error)
+
+    def _begin_with(self, lane: Lane) -> None:
+        self._kept = self._outbox.standings()
+        lane.take_up(self._outbox, self._clock())
+        lane.breaker.take_up(self._kept.get(lane.receiver.name, Standing()))
+        if not lane.breaker.closed:
+            self._tell(lane)
 
     def wake(self) -> None:
         """Says that the outbox may have something new. Returns at once."""
@@ -203,21 +241,26 @@ class Dispatcher:
             if self._write_due():
                 self._write()
         self._write()
+        if self._share is not None:
+            with contextlib.suppress(OutboxError):  # then they end by themselves
+                self._share.end()
 
     def _begin_attempts(self) -> float:
         """Fills the lanes and starts what may start; seconds until there may be more to do."""
         waits = [self._poll]
+        self._renew()
         self._read_silences()
         self._resume()
-        for lane, pool in zip(self._lanes, self._pools, strict=True):
+        for lane, pool in self._served:
             try:
                 if lane.recovered:
                     self._outbox.hasten(lane.receiver.name, self._clock())
                     lane.recovered, lane.look_at = False, 0
                 waits.append(lane.fill(self._outbox, self._clock(), self._poll))
+                self._missed.discard(lane.receiver.name)
             except OutboxError as error:
                 lane.look_at = self._clock() + int(self._poll * 1e9)
-                self._report(f"deliveries to {lane.receiver.name} wait: {error}")
+                self._miss(lane.receiver.name, f"deliveries to {lane.receiver.name} wait", error)
             if lane.any_ready and not self._know_inhibitors():
                 continue
             self._count_paused(lane)
@@ -247,8 +290,10 @@ class Dispatcher:
         self._write()
         if not self._unwritten_count:
             try:
-                made, numbers, reasons = self._outbox.make(making, lane.stages, now)
+                fence = self._fence([lane.receiver.name])
+                made, numbers, reasons = self._outbox.make(making, lane.stages, now, fence)
             except OutboxError as error:
+                self._doubt(error)
                 self._report(f"deliveries to {lane.receiver.name} wait: {error}")
             else:
                 lane.made(due, made, numbers, now)
@@ -277,11 +322,19 @@ class Dispatcher:
         self._silences_at = now + int(self._poll * 1e9)
         try:
             silences = Silences(self._outbox.silences(now))
+            self._missed.discard("")
         except OutboxError as error:
-            self._report(f"silences of before go on to count: {error}")
+            self._miss("", "silences of before go on to count", error)
             return
         for lane in self._lanes:
             lane.stages.mute.silences = silences
+
+    def _miss(self, what: str, sentence: str, error: OutboxError) -> None:
+        """Report that the outbox cannot be asked; of a database that is away once, until it is back."""
+        if not error.passing or what not in self._missed:
+            self._report(f"{sentence}: {error}")
+        if error.passing:
+            self._missed.add(what)
 
     def _hold(self, lane: Lane) -> None:
         """Note what a lane holds back, to be written with outcomes."""
@@ -312,7 +365,7 @@ class Dispatcher:
 
     def _resume(self) -> None:
         """Looks, once in a while, whether a person has resumed a receiver that is left alone."""
-        left = [lane for lane in self._lanes if not lane.breaker.closed]
+        left = [lane for lane, _ in self._served if not lane.breaker.closed]
         if not left or time.monotonic() < self._asked_at or self._unwritten:
             return
         self._asked_at = time.monotonic() + self._poll
@@ -372,6 +425,8 @@ class Dispatcher:
 
     def _settle(self, done: _Done) -> None:
         self._in_flight -= 1
+        if done.lane not in self._lanes:  # another dispatcher serves the receiver now, and sends it again
+            return
         if done.outcome is None:
             done.lane.put_back(done.dues)
             return
@@ -392,6 +447,13 @@ class Dispatcher:
             age = max(0, now - due.recorded_at) / 1e9
             self._attempted(Attempt(receiver, due.id, done.outcome, settled.attempts, done.seconds, age))
 
+    def _fence(self, receivers: Iterable[str]) -> Mapping[str, int]:
+        return {} if self._share is None else self._share.fence(receivers)
+
+    def _doubt(self, error: OutboxError) -> None:
+        if self._share is not None and error.code == FENCED:
+            self._share.doubt()
+
     @property
     def _unwritten_count(self) -> int:
         return len(self._unwritten) + len(self._unwritten_held)
@@ -405,11 +467,14 @@ class Dispatcher:
     def _write(self) -> None:
         if not self._unwritten_count:
             return
-        standings = {lane.receiver.name: lane.breaker.standing for lane in self._lanes}
+        standings = {lane.receiver.name: lane.breaker.standing for lane, _ in self._served}
         changed = {name: one for name, one in standings.items() if one != self._kept.get(name, Standing())}
         try:
-            self._outbox.settle(self._unwritten, changed, self._unwritten_held, self._following)
+            every: list[Settled | Held] = [*self._unwritten, *self._unwritten_held]
+            fence = self._fence({*changed, *(one.receiver for one in every)})
+            self._outbox.settle(self._unwritten, changed, self._unwritten_held, self._following, fence)
         except OutboxError as error:
+            self._doubt(error)
             self._write_failures += 1
             self._write_at = time.monotonic() + min(30.0, 0.25 * 2**self._write_failures)
             self._report(f"outcomes of {self._unwritten_count} deliveries are not written yet: {error}")

@@ -1,8 +1,8 @@
 """Engines for the outbox: how each database is opened, and what a transaction means there.
 
 SQLite runs in WAL mode with synchronous=FULL: readers never wait for the writer, and what was committed
-survives a loss of power (unless the caller did without). A transaction that will write takes the lock at
-its beginning, so that it can wait for it; one that only reads sees one moment.
+survives a loss of power (unless the caller did without). In both databases a transaction that will write
+takes the lock of writers at its beginning, so that it can wait for it; one that only reads sees one moment.
 
 What is written ahead has to be written again, into the database. SQLite does that at the end of some
 transaction, whose writer waits for it; after a large one it takes so long that it can be left for later.
@@ -13,6 +13,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL, make_url
@@ -20,6 +21,9 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
 from alerts.codes import CANNOT_OPEN, CORRUPT
 from alerts.outbox.errors import OutboxError, failure
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine.interfaces import DBAPIConnection
 
 WRITES = "outbox_writes"
 """The execution option of a connection whose next transaction writes."""
@@ -37,6 +41,19 @@ _DECIDING = (
     "outbox_withheld",
 )
 
+_NOTICES = {
+    "connect_timeout": 10,
+    "keepalives_idle": 15,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+"""Seconds, and milliseconds for the last, after which a server that can no longer be reached is noticed; an
+address may say others."""
+
+_TURN = 0x0CE9
+"""The number of the lock that writers take."""
+_SERVERS = ("keepalives_idle", "keepalives_interval", "keepalives_count")
 _WITH_VALUES = (
     "outbox_alerts", "outbox_by_key", "outbox_deliveries", "outbox_episodes", "outbox_silences",
     "outbox_suppression",
@@ -63,7 +80,7 @@ def engine_for(url: str, *, wait: float, create: bool, durable: bool) -> Engine:
         if parsed.get_backend_name() == "sqlite":
             return _sqlite(parsed, wait, create, durable)
         if parsed.get_backend_name() == "postgresql":
-            return create_engine(parsed, pool_pre_ping=True)
+            return _postgresql(parsed, wait)
     except (ArgumentError, NoSuchModuleError) as error:
         raise _unusable("what is given as the outbox is no address of a database") from error
     except ModuleNotFoundError as error:
@@ -102,6 +119,31 @@ def _sqlite(url: URL, wait: float, create: bool, durable: bool) -> Engine:
     event.listen(engine, "connect", lambda connection, _: _configure(connection, durable))
     event.listen(engine, "begin", _begin)
     return engine
+
+
+def _postgresql(url: URL, wait: float) -> Engine:
+    own = {name: value for name, value in _NOTICES.items() if name not in url.query}
+    engine = create_engine(url, pool_pre_ping=True, connect_args=own)
+    event.listen(engine, "connect", lambda connection, _: _prepare(connection, wait))
+    event.listen(engine, "begin", _take_turns)
+    return engine
+
+
+def _take_turns(connection: Connection) -> None:
+    """One transaction writes at a time, as in SQLite: numbers follow one another, none waits in a ring."""
+    if connection.get_execution_options().get(WRITES, False):
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_TURN}, hashtext(current_schema()))")
+
+
+def _prepare(connection: DBAPIConnection, wait: float) -> None:
+    """The server, too, shall notice a program that can no longer be reached: it holds locks until then."""
+    values = {f"tcp_{name}": str(_NOTICES[name]) for name in _SERVERS}
+    values["lock_timeout"] = f"{wait * 1_000:.0f}ms"
+    cursor = connection.cursor()
+    for name, value in values.items():
+        cursor.execute("SELECT set_config(%s, %s, false)", [name, value])
+    cursor.close()
+    connection.commit()  # what a transaction sets that is rolled back counts no longer
 
 
 def _configure(connection: sqlite3.Connection, durable: bool) -> None:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from sqlalchemy import exc
 
-from alerts.codes import CANNOT_OPEN, CORRUPT, DATABASE, FULL, LOCKED, READ_ONLY
+from alerts.codes import AWAY, CANNOT_OPEN, CORRUPT, DATABASE, FULL, LOCKED, READ_ONLY
 
 _SENTENCES = {
     LOCKED: (
@@ -33,6 +33,10 @@ _SENTENCES = {
     CANNOT_OPEN: (
         "the outbox {place} cannot be opened: {cause}",
         "check the path or address in [outbox] url and its rights",
+    ),
+    AWAY: (
+        "the database of the outbox {place} does not answer: {cause}",
+        "look whether its server runs and can be reached; nothing is lost meanwhile",
     ),
     DATABASE: ("the database of the outbox {place} failed: {cause}", "see the database's own log"),
 }
@@ -56,7 +60,10 @@ _POSTGRES = {
     "42501": READ_ONLY,
     "55P03": LOCKED,
     "XX001": CORRUPT,
-    "08": CANNOT_OPEN,
+    "57P01": AWAY,
+    "57P02": AWAY,
+    "57P03": AWAY,
+    "08": AWAY,
     "28": CANNOT_OPEN,
     "3D": CANNOT_OPEN,
 }
@@ -71,6 +78,11 @@ class OutboxError(Exception):
         self.message = message
         self.help = help_
 
+    @property
+    def passing(self) -> bool:
+        """True if the database is away, and the same may be asked of it again when it is back."""
+        return self.code == AWAY
+
 
 def failure(code: str, place: str, cause: str = "") -> OutboxError:
     """The error of a database that failed in one of the known ways."""
@@ -79,28 +91,30 @@ def failure(code: str, place: str, cause: str = "") -> OutboxError:
 
 
 @contextmanager
-def translated(place: str) -> Iterator[None]:
+def translated(place: str, opened: bool = True) -> Iterator[None]:
     """Turns what a database raises into an OutboxError about the outbox at `place`.
 
+    A database that does not answer before it was `opened` may have a wrong address.
     A statement that is wrong in itself is our mistake and no trouble of the user's: it passes.
     """
     try:
         yield
     except exc.DBAPIError as error:
-        raise failure(_code(error.orig), place, _cause(error.orig)) from error
+        raise failure(_code(error.orig, opened), place, _cause(error.orig)) from error
     except (exc.TimeoutError, sqlite3.Error) as error:
-        raise failure(_code(error), place, _cause(error)) from error
+        raise failure(_code(error, opened), place, _cause(error)) from error
 
 
-def _code(error: BaseException | None) -> str:
+def _code(error: BaseException | None, opened: bool) -> str:
     if isinstance(error, sqlite3.Error):
         if "Could not decode to UTF-8" in str(error):
             return CORRUPT  # of a text that was whole when it was written
         return _SQLITE.get((getattr(error, "sqlite_errorcode", None) or 0) & 0xFF, DATABASE)
     state = str(getattr(error, "sqlstate", None) or "")
-    if not state and type(error).__name__ == "OperationalError":
-        return CANNOT_OPEN  # there is no state before there is a connection
-    return _POSTGRES.get(state) or _POSTGRES.get(state[:2]) or DATABASE
+    found = _POSTGRES.get(state) or _POSTGRES.get(state[:2]) or DATABASE
+    if not state and type(error).__name__ in ("OperationalError", "ConnectionTimeout"):
+        found = AWAY  # a connection that is lost, or is not made, has no state
+    return CANNOT_OPEN if found == AWAY and not opened else found
 
 
 def _cause(error: BaseException | None) -> str:

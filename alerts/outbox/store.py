@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine, inspect, select
 
 from alerts.codes import WRONG_VERSION
 from alerts.due import Due, Settled
-from alerts.outbox import deliveries, incidents, migration, notifications, stored
+from alerts.outbox import deliveries, incidents, leases, migration, notifications, stored
 from alerts.outbox.connect import LARGE, WRITES, checkpoint, engine_for, look_through, place_of, scrub
 from alerts.outbox.deliveries import Status
 from alerts.outbox.episodes import episodes_of, ids_of
@@ -37,6 +37,7 @@ from alerts.stages.notifying import Notifying
 from alerts.standing import Standing
 
 _NONE: Mapping[str, Standing] = MappingProxyType({})
+_NO_FENCE: Mapping[str, int] = MappingProxyType({})
 
 
 class Outbox:
@@ -51,6 +52,7 @@ class Outbox:
         self._clock = clock
         self._afterwards = ThreadPoolExecutor(1, "outbox checkpoint")
         self._checkpoint: Future[None] | None = None
+        self._opened = False
         self.place = place
 
     @classmethod
@@ -73,6 +75,7 @@ class Outbox:
         outbox = cls(engine_for(url, wait=wait, create=create, durable=durable), place, clock)
         try:
             outbox._prepare(create)
+            outbox._opened = True
         except OutboxError:
             outbox.close()
             raise
@@ -117,7 +120,12 @@ class Outbox:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction that sees one moment of the database."""
-        with translated(self.place), self._engine.connect() as connection, connection.begin():
+        options = {} if self._engine.dialect.name == "sqlite" else {"isolation_level": "REPEATABLE READ"}
+        with (
+            translated(self.place, self._opened),
+            self._engine.connect().execution_options(**options) as connection,
+            connection.begin(),
+        ):
             yield connection
 
     @contextmanager
@@ -127,7 +135,7 @@ class Outbox:
         After a `large` one of SQLite's somebody has to call `checkpoint`.
         """
         with (
-            translated(self.place),
+            translated(self.place, self._opened),
             self._engine.connect().execution_options(**{WRITES: True, LARGE: large}) as connection,
             connection.begin(),
         ):
@@ -253,10 +261,13 @@ class Outbox:
         standings: Mapping[str, Standing] = _NONE,
         held: Sequence[Held] = (),
         following: Collection[str] = (),
+        fence: Mapping[str, int] = _NO_FENCE,
     ) -> None:
         """Writes what came of attempts, how receivers stand since, and what stages hold back, in one
-        transaction. `following` are receivers that are told what becomes of episodes."""
+        transaction, if the leases of the `fence` are held. `following` are receivers that are told what
+        becomes of episodes."""
         with self.writing() as connection:
+            leases.fence(connection, fence)
             deliveries.settle(connection, settled)
             if following:
                 self._note_told(connection, [one for one in settled if one.receiver in following])
@@ -270,11 +281,14 @@ class Outbox:
         incidents.triggered(connection, triggers, found, ids_of(connection, found.values()))
         incidents.settle(connection, [one for one in settled if one.follow is not None])
 
-    def make(self, making: Making, stages: Notifying, now: int) -> tuple[Due | None, list[int], list[str]]:
-        """Settle a notification: it (None: stages hold all of it back now), the numbers of the deliveries
-        that it was made of or that are held back, and the reasons of these."""
+    def make(
+        self, making: Making, stages: Notifying, now: int, fence: Mapping[str, int] = _NO_FENCE
+    ) -> tuple[Due | None, list[int], list[str]]:
+        """Settle a notification, if the leases of the `fence` are held: it (None: stages hold all of it back
+        now), the numbers of the deliveries that it was made of or that are held back, and the reasons."""
         held: list[Held] = []
         with self.writing() as connection:
+            leases.fence(connection, fence)
             members = notifications.waiting_in(connection, making, now)
             going = []
             for one in members:
@@ -287,6 +301,25 @@ class Outbox:
             made = notifications.make(connection, making, going, now) if going else None
             hold_back(connection, held)
         return made, [one.number for one in members], [one.reason for one in held]
+
+    @property
+    def shared(self) -> bool:
+        """True if processes on several machines may have it open."""
+        return self._engine.dialect.name != "sqlite"
+
+    def take_leases(
+        self, names: Collection[str], holder: str, known: Mapping[str, int], seconds: float
+    ) -> dict[str, leases.Taken]:
+        """Those of the leases that the holder has for so many seconds from now; `known` are those that it
+        had, by epoch."""
+        with self.writing() as connection:
+            now = leases.database_clock(connection, self._clock())
+            return leases.take(connection, names, holder, known, now, int(seconds * 1e9))
+
+    def give_leases_back(self, held: Mapping[str, int]) -> None:
+        """Ends leases that are held at these epochs."""
+        with self.writing() as connection:
+            leases.give_back(connection, held)
 
     def take_up(self, receiver: str, stages: Notifying, now: int) -> None:
         """Tell stages what they knew before a restart."""

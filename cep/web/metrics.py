@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 _STATE = "1 for the state that a receiver's breaker has, 0 for the others"
+_UP = "Whether the outbox's database answers"
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
 _DELIVERY = (0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60, 600, 3600, 86400)
 
@@ -144,9 +145,11 @@ class _OutboxCollector(Collector):
         self._outbox = outbox
         self._receivers = receivers
         self._failed = failed
+        self._missed: str | None = None
 
     def describe(self) -> Iterator[Metric]:
         """The families without values, so that registering does not ask the outbox."""
+        yield GaugeMetricFamily("cep_outbox_up", _UP)
         yield GaugeMetricFamily("cep_outbox_pending", "Deliveries that wait", labels=["receiver"])
         yield GaugeMetricFamily("cep_outbox_oldest_age_seconds", "Age of the oldest delivery that waits")
         yield GaugeMetricFamily("cep_receiver_state", _STATE, labels=["receiver", "state"])
@@ -170,8 +173,13 @@ class _OutboxCollector(Collector):
                 for state in SHOWN:
                     states.add_metric([receiver, state], state == own)
         except OutboxError as error:
-            self._failed(str(error))
+            if self._missed != error.code:  # said once, not at every reading
+                self._failed(str(error))
+            self._missed = error.code
+            yield GaugeMetricFamily("cep_outbox_up", _UP, 0)
             return
+        self._missed = None
+        yield GaugeMetricFamily("cep_outbox_up", _UP, 1)
         yield pending
         yield age
         yield states

@@ -13,6 +13,7 @@ from pathlib import Path
 from random import Random
 
 from some_alerts import SECOND, raised
+from stores import outbox_url
 
 from alerts.due import Made
 from alerts.lane import Lane, Schedule
@@ -96,7 +97,7 @@ class Evening:
     def __init__(self, folder: Path, settings: Settings | None = None, *desks: Desk) -> None:
         self.now, self.batches = 0, 0
         self._wait, self._wait_from = 1.0, -1
-        self.url = f"sqlite:///{folder}/outbox.db"
+        self.url = outbox_url(folder)
         self.settings = settings or Settings()
         self.desks = {one.name: one for one in desks or (Desk("desk"), Desk("pager"))}
         self.routes: Routes = (Route("desk"),)

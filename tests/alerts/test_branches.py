@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from some_alerts import raised
+from stores import outbox_url
 
 from alerts.matchers import Labels, Matchers
 from alerts.outbox import BatchRecord, Outbox
@@ -17,6 +19,8 @@ from alerts.raised_columns import RaisedColumns
 from alerts.routing import Branch, Branches
 from alerts.stages.outgoing import Outgoing
 from alerts.stages.to_receiver import sent
+
+pytestmark = pytest.mark.usefixtures("store")
 
 ASKED = [
     "rule = a",
@@ -75,7 +79,7 @@ def test_each_alert_goes_where_the_routes_lead(branches: Branches, came: list[Ra
 
 
 def test_the_outbox_says_which_route_led_an_alert_to_a_receiver(tmp_path: Path) -> None:
-    outbox = Outbox.open(f"sqlite:///{tmp_path}/outbox.db", clock=lambda: 5)
+    outbox = Outbox.open(outbox_url(tmp_path), clock=lambda: 5)
     branches = Branches(
         (
             Branch(Matchers.of(["severity = high"]), ("pager",), True),

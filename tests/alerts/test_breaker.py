@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 from some_alerts import SECOND, raised
+from stores import outbox_url
 from test_lane import Desk, Life
 
 from alerts.breaker import Breaker
@@ -17,6 +18,8 @@ from alerts.outbox import BatchRecord, Due, Outbox
 from alerts.receivers.receiver import Outcome
 from alerts.routing import Route
 from alerts.standing import Standing
+
+pytestmark = pytest.mark.usefixtures("store")
 
 DELIVERED = Outcome("delivered", "204")
 REJECTED = Outcome("rejected", "500")
@@ -173,7 +176,7 @@ def clock() -> list[int]:
 
 @pytest.fixture
 def outbox(tmp_path: Path, clock: list[int]) -> Iterator[Outbox]:
-    box = Outbox.open(f"sqlite:///{tmp_path}/outbox.db", durable=False, clock=lambda: clock[0])
+    box = Outbox.open(outbox_url(tmp_path), durable=False, clock=lambda: clock[0])
     box.record(BatchRecord(0, "d", {}), [raised(n) for n in range(300)], [Route("desk")])
     yield box
     box.close()

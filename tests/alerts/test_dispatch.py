@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import sqlite3
 import threading
 import time
 from collections import Counter
@@ -15,6 +14,8 @@ from random import Random
 import pytest
 from ports import free_port
 from some_alerts import SECOND, raised
+from sqlalchemy import text
+from stores import outbox_url
 from wayward_server import PATIENCE, Answer, WaywardServer
 
 from alerts.dispatch import Attempt, Dispatcher
@@ -26,6 +27,8 @@ from alerts.receivers.slack import SlackReceiver
 from alerts.receivers.webhook import Limits, WebhookReceiver
 from alerts.routing import Route
 
+pytestmark = pytest.mark.usefixtures("store")
+
 SECRET = "whsec_" + "A" * 32
 SOON = Schedule(first=0.01, longest=0.05, attempts=1_000, probe=0.05)
 Deliver = Callable[..., Dispatcher]
@@ -33,7 +36,7 @@ Deliver = Callable[..., Dispatcher]
 
 @pytest.fixture
 def outbox(tmp_path: Path) -> Iterator[Outbox]:
-    box = Outbox.open(f"sqlite:///{tmp_path}/outbox.db", wait=0.2, durable=False)
+    box = Outbox.open(outbox_url(tmp_path), wait=0.2, durable=False)
     yield box
     box.close()
 
@@ -300,21 +303,22 @@ def test_a_mistake_in_a_receiver_costs_no_alert(outbox: Outbox, deliver: Deliver
 
 @pytest.mark.slow
 def test_outcomes_are_written_as_soon_as_the_outbox_can_be_written_again(
-    outbox: Outbox, server: WaywardServer, deliver: Deliver
+    outbox: Outbox, server: WaywardServer, deliver: Deliver, store: str, tmp_path: Path
 ) -> None:
     reports: list[str] = []
     locked = threading.Event()
     expected = fill(outbox, 20)
-    other = sqlite3.connect(outbox.place, isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
+    other = Outbox.open(outbox_url(tmp_path))
 
     def report(sentence: str) -> None:
         reports.append(sentence)
         locked.set()
 
-    dispatcher = deliver(desk(server), report=report)
-    assert locked.wait(PATIENCE)
-    other.execute("ROLLBACK")
+    with other.writing() as connection:  # which locks all of SQLite
+        if store == "postgresql":
+            connection.execute(text("LOCK TABLE outbox_deliveries IN EXCLUSIVE MODE"))
+        dispatcher = deliver(desk(server), report=report)
+        assert locked.wait(PATIENCE)
     other.close()
     assert dispatcher.drain(PATIENCE)
     assert "locked by another process" in reports[0]
@@ -413,7 +417,7 @@ def test_a_console_that_is_closed_keeps_its_alerts(outbox: Outbox, deliver: Deli
 @pytest.mark.slow
 def test_the_clock_is_the_one_given(tmp_path: Path, server: WaywardServer) -> None:
     now = [1_000_000 * SECOND]
-    outbox = Outbox.open(f"sqlite:///{tmp_path}/other.db", durable=False, clock=lambda: now[0])
+    outbox = Outbox.open(outbox_url(tmp_path / "other"), durable=False, clock=lambda: now[0])
     fill(outbox, 1)
     server.behave = lambda call: Answer(500) if call.nth == 0 else Answer()
     dispatcher = Dispatcher(

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from some_alerts import SECOND, raised
+from stores import outbox_url
 
 from alerts.alert import SEVERITIES
 from alerts.episodes.assigner import Assigner
@@ -41,6 +42,8 @@ from alerts.outbox.episodes import (
 from alerts.outbox.found import beginning_with
 from alerts.raised import Raised
 
+pytestmark = pytest.mark.usefixtures("store")
+
 MINUTE = 60
 ALL = STATES
 
@@ -52,7 +55,7 @@ def length(_pack: str, rule: str) -> int:
 
 @pytest.fixture
 def outbox(tmp_path: Path) -> Outbox:
-    return Outbox.open(f"sqlite:///{tmp_path}/outbox.db", durable=False, clock=lambda: 5)
+    return Outbox.open(outbox_url(tmp_path), durable=False, clock=lambda: 5)
 
 
 def record(outbox: Outbox, number: int, some: Sequence[Raised]) -> None:
@@ -156,7 +159,7 @@ def test_batches_steps_and_restarts_change_nothing(
     some.sort(key=lambda one: (one[0], one[1], one[2]))  # as the outbox numbers them
     cuts = sorted(data.draw(st.sets(st.integers(0, len(some)), max_size=4)))
     with TemporaryDirectory() as folder:
-        url = f"sqlite:///{folder}/outbox.db"
+        url = outbox_url(folder)
         outbox = Outbox.open(url, durable=False)
         for number, (begin, end) in enumerate(zip([0, *cuts], [*cuts, len(some)], strict=True)):
             came = [raised(n, rule=r, key=k, time=t) for n, (t, r, k) in enumerate(some[begin:end], begin)]

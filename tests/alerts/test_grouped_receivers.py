@@ -13,6 +13,7 @@ import pytest
 import standardwebhooks
 from cloudevents.core.bindings.http import HTTPMessage, from_structured_event
 from some_alerts import SECOND, raised
+from stores import outbox_url
 from test_alertmanager import PUBLISHED
 from test_people import KEY, pagerduty
 from wayward_server import PATIENCE, Answer, WaywardServer
@@ -31,6 +32,8 @@ from alerts.receivers.slack import SlackReceiver
 from alerts.receivers.webhook import WebhookReceiver
 from alerts.routing import Route
 from alerts.settings import Settings
+
+pytestmark = pytest.mark.usefixtures("store")
 
 SECRET = "whsec_" + "A" * 32
 ALERTS = [raised(n, key="c1").alert for n in (1, 2, 3)]
@@ -140,7 +143,7 @@ def test_a_dispatcher_makes_groups_and_sends_them_again_after_a_restart(tmp_path
     soon = Schedule(first=0.01, longest=0.05, attempts=1_000, probe=0.05)
     counted: list[tuple[str, str]] = []
     with WaywardServer(lambda _: Answer(500)) as server:
-        outbox = Outbox.open(f"sqlite:///{tmp_path}/outbox.db", durable=False)
+        outbox = Outbox.open(outbox_url(tmp_path), durable=False)
         outbox.record(BatchRecord(0, "d", {}), [raised(n) for n in range(40)], [Route("desk")])
 
         def start() -> Dispatcher:

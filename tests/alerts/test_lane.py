@@ -8,11 +8,14 @@ from random import Random
 
 import pytest
 from some_alerts import SECOND, raised
+from stores import outbox_url
 
 from alerts.lane import Lane, Schedule
 from alerts.outbox import BatchRecord, Due, Outbox
 from alerts.receivers.receiver import Outcome
 from alerts.routing import Route
+
+pytestmark = pytest.mark.usefixtures("store")
 
 DELIVERED = Outcome("delivered", "204")
 REJECTED = Outcome("rejected", "500")
@@ -69,7 +72,7 @@ def clock() -> list[int]:
 
 @pytest.fixture
 def outbox(tmp_path: Path, clock: list[int]) -> Iterator[Outbox]:
-    box = Outbox.open(f"sqlite:///{tmp_path}/outbox.db", durable=False, clock=lambda: clock[0])
+    box = Outbox.open(outbox_url(tmp_path), durable=False, clock=lambda: clock[0])
     yield box
     box.close()
 

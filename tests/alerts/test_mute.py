@@ -14,6 +14,7 @@ from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from some_alerts import SECOND, raised
+from stores import outbox_url
 
 from alerts.dispatch import Dispatcher
 from alerts.lane import Lane, Schedule
@@ -25,6 +26,8 @@ from alerts.receivers.receiver import Outcome
 from alerts.routing import Branch, Branches, Route, Routes
 from alerts.silences import Silence, reason_of
 from alerts.stages.mute import Silences
+
+pytestmark = pytest.mark.usefixtures("store")
 
 NEVER = 10**9
 TO_DESK = (Route("desk"),)
@@ -55,7 +58,7 @@ class Evening:
 
     def __init__(self, folder: Path) -> None:
         self.now, self.batches = 0, 0
-        self.url = f"sqlite:///{folder}/outbox.db"
+        self.url = outbox_url(folder)
         self.desks = {name: Desk(name) for name in ("desk", "pager")}
         self.restart()
 
@@ -319,7 +322,7 @@ def check(evening: Evening, silences: dict[str, Silence], wanted: dict[str, set[
 
 
 def test_a_dispatcher_holds_back_and_lets_go(tmp_path: Path) -> None:
-    outbox = Outbox.open(f"sqlite:///{tmp_path}/outbox.db", durable=False)
+    outbox = Outbox.open(outbox_url(tmp_path), durable=False)
     counted: list[tuple[str, str]] = []
     with outbox.writing() as connection:
         add(connection, Silence("s", "ann", "noise", 0, 2**62, Matchers.of(["n =~ [0-7]"])))

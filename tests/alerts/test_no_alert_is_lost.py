@@ -12,11 +12,14 @@ from random import Random
 import crashing_job
 import pytest
 from some_alerts import raised
+from stores import outbox_url
 from wayward_server import Answer, Call, WaywardServer
 
 from alerts.outbox import Outbox
 from alerts.receive import AlertReceiver
 from alerts.receivers.webhook import WebhookReceiver
+
+pytestmark = pytest.mark.usefixtures("store")
 
 SECRET = "whsec_" + "A" * 32
 BATCHES = 20
@@ -29,7 +32,7 @@ def expected() -> set[str]:
 
 def job(folder: Path, url: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, crashing_job.__file__, f"sqlite:///{folder}/outbox.db", url, SECRET, str(BATCHES)],
+        [sys.executable, crashing_job.__file__, outbox_url(folder), url, SECRET, str(BATCHES)],
         stdout=subprocess.PIPE,
         text=True,
         env={"PYTHONPATH": ":".join(sys.path)},
@@ -63,7 +66,7 @@ def test_kills_lose_no_alert_and_change_no_body(tmp_path: Path, seed: int, kills
         bodies = {(call.id, call.body) for call in server.calls}
         assert {call.id for call in server.calls} == expected()
         assert len(bodies) == len(expected()), "one id had two bodies"
-    outbox = Outbox.open(f"sqlite:///{tmp_path}/outbox.db", create=False)
+    outbox = Outbox.open(outbox_url(tmp_path), create=False)
     stored = outbox.alerts()
     assert {s.alert["id"] for s in stored} == expected()
     assert len(stored) == len(expected())

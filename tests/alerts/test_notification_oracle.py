@@ -31,6 +31,8 @@ from alerts.routing import Branch, Branches
 from alerts.settings import Settings
 from alerts.silences import Silence
 
+pytestmark = pytest.mark.usefixtures("store")
+
 END = 2_000
 ASKED = ["rule = a", "rule != a", "n =~ [0-4]", "card_id = c1", "severity = low"]
 NAMES = ["rule", "card_id", "severity"]

@@ -18,6 +18,8 @@ from alerts.mute_times import MuteTime
 from alerts.routing import Branch, Branches
 from alerts.settings import Settings
 
+pytestmark = pytest.mark.usefixtures("store")
+
 BY_RULE = Grouping(("rule",), wait=10 * SECOND, interval=60 * SECOND)
 GROUPED = Settings({"desk": Manner(BY_RULE)})
 BY_CARD = Settings({"desk": Manner(Grouping(("card_id",), 10 * SECOND, 60 * SECOND))})

@@ -15,6 +15,7 @@ from some_alerts import SECOND, raised
 from sqlalchemy import Connection, text
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex, CreateTable
+from stores import outbox_url
 
 from alerts.outbox import BatchRecord, Outbox, OutboxError, Settled, Status, Wanted, memory
 from alerts.outbox import record as recording
@@ -25,6 +26,8 @@ from alerts.stages.decided import InProcess
 from alerts.stages.order import in_order
 from alerts.stages.suppress import Suppress
 
+pytestmark = pytest.mark.usefixtures("store")
+
 ALL = [Route("desk")]
 
 
@@ -34,7 +37,7 @@ def batch(number: int, digest: str = "d") -> BatchRecord:
 
 @pytest.fixture
 def outbox(tmp_path: Path) -> Iterator[Outbox]:
-    box = Outbox.open(f"sqlite:///{tmp_path}/outbox.db", durable=False, clock=lambda: 5_000)
+    box = Outbox.open(outbox_url(tmp_path), durable=False, clock=lambda: 5_000)
     yield box
     box.close()
 
@@ -111,7 +114,7 @@ def test_of_alerts_with_one_id_the_first_is_kept(
     tmp_path_factory: pytest.TempPathFactory, batches: list[list[Raised]]
 ) -> None:
     """With rules that suppress and without: the oracle is a dictionary."""
-    outbox = Outbox.open(f"sqlite:///{tmp_path_factory.mktemp('outbox')}/outbox.db", durable=False)
+    outbox = Outbox.open(outbox_url(tmp_path_factory.mktemp("outbox")), durable=False)
     first: dict[str, Raised] = {}
     for number, alerts in enumerate(batches):
         new = {one.id: one for one in reversed(in_order(alerts)) if one.id not in first}
@@ -215,7 +218,7 @@ def test_a_severity_that_there_is_none_of_is_refused() -> None:
 
 def test_the_oldest_pending_delivery_tells_its_age(tmp_path: Path) -> None:
     now = [0]
-    outbox = Outbox.open(f"sqlite:///{tmp_path}/o.db", durable=False, clock=lambda: now[0])
+    outbox = Outbox.open(outbox_url(tmp_path / "o"), durable=False, clock=lambda: now[0])
     assert outbox.oldest_age() == 0.0
     for number in (0, 1):
         now[0] = number * 10 * SECOND
@@ -260,7 +263,7 @@ def test_suppression_survives_batches_restarts_and_replays(
     random: Random,
 ) -> None:
     """The oracle is suppression of everything at once, in memory. A cut may be a restart."""
-    url = f"sqlite:///{tmp_path_factory.mktemp('outbox')}/outbox.db"
+    url = outbox_url(tmp_path_factory.mktemp("outbox"))
     ordered = in_order(all_raised)
     at_once = InProcess().decide(ordered)
     found: list[Raised] = []
@@ -313,16 +316,6 @@ def test_a_large_batch_with_many_known_ids(
     outbox.record(batch(0), some[: chunk + 50], ALL)
     second = outbox.record(batch(1), some[50:], ALL)
     assert (len(second.alerts), second.repeated) == (chunk, chunk)
-
-
-def test_a_commit_waits_for_the_disk_unless_told_otherwise(tmp_path: Path) -> None:
-    """As SQLite counts: 2 is FULL, 0 is OFF."""
-    for how, expected in (({}, 2), ({"durable": True}, 2), ({"durable": False}, 0)):
-        outbox = Outbox.open(f"sqlite:///{tmp_path}/o.db", **how)
-        with outbox.writing() as connection:
-            assert connection.scalar(text("PRAGMA synchronous")) == expected, how
-            assert connection.scalar(text("PRAGMA journal_mode")) == "wal"
-        outbox.close()
 
 
 def test_a_key_without_utf_8_can_be_remembered(outbox: Outbox) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from some_alerts import raised
-from sqlalchemy import event
+from sqlalchemy import event, text
 
 from alerts.outbox import BatchRecord, Outbox, OutboxError, connect, store
 from alerts.outbox.schema import VERSION
@@ -239,3 +239,13 @@ def test_an_overwritten_page_is_found_before_anybody_needs_it(
     else:
         damaged.check()
     damaged.close()
+
+
+def test_a_commit_waits_for_the_disk_unless_told_otherwise(tmp_path: Path) -> None:
+    """As SQLite counts: 2 is FULL, 0 is OFF."""
+    for how, expected in (({}, 2), ({"durable": True}, 2), ({"durable": False}, 0)):
+        outbox = Outbox.open(f"sqlite:///{tmp_path}/o.db", **how)
+        with outbox.writing() as connection:
+            assert connection.scalar(text("PRAGMA synchronous")) == expected, how
+            assert connection.scalar(text("PRAGMA journal_mode")) == "wal"
+        outbox.close()

@@ -11,11 +11,14 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from some_alerts import SECOND, raised
+from stores import outbox_url
 
 from alerts.outbox import BatchRecord, Outbox, Wanted, record, trailing
 from alerts.outbox.stored import StoredAlert
 from alerts.raised import Raised
 from alerts.stages.order import in_order
+
+pytestmark = pytest.mark.usefixtures("store")
 
 SOME = st.lists(
     st.builds(
@@ -80,7 +83,7 @@ def test_pages_are_those_of_looking_at_every_alert(
     known: int,
     asked: list[tuple[Wanted, int | None, bool]],
 ) -> None:
-    outbox = Outbox.open(f"sqlite:///{tmp_path_factory.mktemp('outbox')}/outbox.db", durable=False)
+    outbox = Outbox.open(outbox_url(tmp_path_factory.mktemp("outbox")), durable=False)
     ordered = in_order(some)
     edges = [0, *sorted(min(cut, len(ordered)) for cut in cuts), len(ordered)]
     with pytest.MonkeyPatch.context() as patched:
@@ -99,7 +102,7 @@ def test_pages_are_those_of_looking_at_every_alert(
 
 def test_alerts_whose_ids_begin_alike_are_all_kept(tmp_path: Path) -> None:
     """Four have a place under one head, in one batch or several; each id is still raised once."""
-    outbox = Outbox.open(f"sqlite:///{tmp_path}/outbox.db", durable=False)
+    outbox = Outbox.open(outbox_url(tmp_path), durable=False)
 
     def alike(number: int) -> Raised:
         one = raised(number)
@@ -120,7 +123,7 @@ def test_alerts_whose_ids_begin_alike_are_all_kept(tmp_path: Path) -> None:
 
 
 def test_the_indexes_follow_a_large_batch(tmp_path: Path) -> None:
-    outbox = Outbox.open(f"sqlite:///{tmp_path}/outbox.db", durable=False)
+    outbox = Outbox.open(outbox_url(tmp_path), durable=False)
     outbox.record(BatchRecord(0, "d", {}), [raised(n) for n in range(record.MANY)], [])
     assert outbox._checkpoint is not None
     outbox._checkpoint.result()

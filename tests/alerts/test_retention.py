@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from some_alerts import SECOND, raised
+from stores import outbox_url
 
 from alerts.outbox import BatchRecord, Outbox, Settled, Wanted
 from alerts.outbox.deliveries import redeliver_alert
@@ -28,6 +29,8 @@ from alerts.outbox.retention import (
 )
 from alerts.outbox.trailing import index_some
 from alerts.routing import Route
+
+pytestmark = pytest.mark.usefixtures("store")
 
 MINUTE = 60 * SECOND
 ROUTES = [Route("desk"), Route("pager", frozenset("a"))]
@@ -138,7 +141,7 @@ class Kept:
 
 def opened(folder: Path | str) -> Kept:
     clock = [0]
-    url = f"sqlite:///{folder}/outbox.db"
+    url = outbox_url(folder)
     return Kept(Outbox.open(url, durable=False, clock=lambda: clock[0]), clock)
 
 

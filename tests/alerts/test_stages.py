@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from some_alerts import raised
 from sqlalchemy import Connection, text
+from stores import outbox_url
 
 from alerts.outbox import BatchRecord, Outbox, Recorded
 from alerts.raised import Raised
@@ -27,6 +28,8 @@ from alerts.stages.outgoing import Outgoing
 from alerts.stages.stage import through
 from alerts.stages.suppress import Suppress
 from alerts.stages.to_receiver import stages_to
+
+pytestmark = pytest.mark.usefixtures("store")
 
 OLD = Path(__file__).with_name("outbox_version_2.sql")
 SUPPRESSES = {"quick": 5, "slow": 20, "endless": 10**6}
@@ -70,7 +73,7 @@ def test_outbox_and_process_decide_alike(
     """Ids come again within batches and in later ones. After a cut the process may die with its batch done
     but for the commit: the replay finds what the stages knew before."""
     ordered = in_order(some)
-    outbox = Outbox.open(f"sqlite:///{tmp_path_factory.mktemp('outbox')}/outbox.db", durable=False)
+    outbox = Outbox.open(outbox_url(tmp_path_factory.mktemp("outbox")), durable=False)
     process = InProcess()
     edges = [(0, False), *sorted((min(cut, len(ordered)), died) for cut, died in cuts), (len(ordered), False)]
     for number, ((start, died), (end, _)) in enumerate(pairwise(edges)):
@@ -159,9 +162,7 @@ def test_a_delivery_waits_for_every_alert_that_goes_to_a_receiver(
 ) -> None:
     """The oracle asks alert by alert. Some are there already, so that numbers have gaps."""
     came = [raised(n, rule=rule, severity=severity) for n, (rule, severity) in enumerate(some)]
-    outbox = Outbox.open(
-        f"sqlite:///{tmp_path_factory.mktemp('outbox')}/outbox.db", durable=False, clock=lambda: 7
-    )
+    outbox = Outbox.open(outbox_url(tmp_path_factory.mktemp("outbox")), durable=False, clock=lambda: 7)
     outbox.record(batch(0), [one for n, one in enumerate(came) if n in known], [])
     outbox.record(batch(1), came, [route])
     wanted = [

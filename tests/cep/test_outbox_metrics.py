@@ -6,7 +6,9 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from stores import outbox_url
 
 from alerts.alert import Alert
 from alerts.outbox import BatchRecord, Outbox, Settled
@@ -33,9 +35,10 @@ def samples(metrics: Metrics) -> dict[str, float]:
     }
 
 
+@pytest.mark.usefixtures("store")
 def test_a_receiver_that_the_job_no_longer_serves_does_not_age(tmp_path: Path) -> None:
     now = [0]
-    outbox = Outbox.open(f"sqlite:///{tmp_path}/outbox.db", durable=False, clock=lambda: now[0])
+    outbox = Outbox.open(outbox_url(tmp_path), durable=False, clock=lambda: now[0])
     outbox.record(BatchRecord(0, "d", {}), [raised("a" * 64)], [Route("old")])
     now[0] = 60 * SECOND
     outbox.record(BatchRecord(1, "d", {}), [raised("b" * 64)], [Route("desk"), Route("old")])
@@ -43,14 +46,15 @@ def test_a_receiver_that_the_job_no_longer_serves_does_not_age(tmp_path: Path) -
     metrics = Metrics()
     metrics.watch_outbox(outbox, ["desk", "new"], lambda _: None)
     age = "cep_outbox_oldest_age_seconds"
-    assert samples(metrics) == {"desk": 1, "new": 0, "old": 2, age: 40.0}
+    assert samples(metrics) == {"cep_outbox_up": 1.0, "desk": 1, "new": 0, "old": 2, age: 40.0}
     outbox.settle([Settled("desk", 2, "delivered", 1, "204", None, now[0])])
-    assert samples(metrics) == {"desk": 0, "new": 0, "old": 2, age: 0.0}
+    assert samples(metrics) == {"cep_outbox_up": 1.0, "desk": 0, "new": 0, "old": 2, age: 0.0}
     outbox.close()
 
 
+@pytest.mark.usefixtures("store")
 def test_the_state_of_every_receiver_is_told(tmp_path: Path) -> None:
-    outbox = Outbox.open(f"sqlite:///{tmp_path}/outbox.db", durable=False)
+    outbox = Outbox.open(outbox_url(tmp_path), durable=False)
     outbox.settle([], {"desk": Standing("paused", "410 Gone", 1, None), "old": Standing("open", "500", 1, 2)})
     metrics = Metrics()
     metrics.watch_outbox(outbox, ["desk", "new"], lambda _: None)
@@ -75,7 +79,7 @@ def test_an_outbox_that_cannot_be_read_is_told_and_its_metrics_are_left_out(tmp_
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
     (tmp_path / "outbox.db").write_bytes(b"this was a database " * 1_000)
-    assert samples(metrics) == {}
+    assert samples(metrics) == {"cep_outbox_up": 0.0}
     assert len(told) == 1
     assert "is damaged or is no database" in told[0]
     assert b"cep_pack_last_deploy_successful" in metrics.text()

@@ -14,6 +14,8 @@ from some_desk import SOME, TOKENS
 
 from cep.cli.main import main
 
+pytestmark = pytest.mark.usefixtures("store")
+
 IDS = [one.id for one in SOME]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cep.job.batches.driver import StoppedError
+from cep.job.batches.outage import StoppedError
 from cep.job.running import journal
 
 

@@ -11,7 +11,8 @@ import pytest
 from job_folder import JobFolder
 from rules_of_tests import pack, payments
 from some_alerts import raised
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
+from stores import outbox_url
 
 from alerts.outbox import BatchRecord, Outbox, Settled
 from alerts.outbox.episodes import assign_some
@@ -23,6 +24,8 @@ from cep.decode.letters import DeadLetter
 from cep.job.running.retention import EVERY, RetentionKeeper, removals
 from cep.job.state_folder import dead_letters, old_letters
 from cep.job.state_folder.dead_letters import LateEvent
+
+pytestmark = pytest.mark.usefixtures("store")
 
 DAY = 86_400 * 10**9
 KEPT = Retention(alerts=110 * DAY, deliveries=30 * DAY, late=7 * DAY, dead_letters=30 * DAY)
@@ -41,7 +44,7 @@ class Box:
     def __init__(self, folder: Path) -> None:
         self.now = 1_000 * DAY
         self.batch = 0
-        self.outbox = Outbox.open(f"sqlite:///{folder}/outbox.db", durable=False, clock=lambda: self.now)
+        self.outbox = Outbox.open(outbox_url(folder), durable=False, clock=lambda: self.now)
 
     def day(self, apart: int = 1) -> None:
         """The next batch, of an alert that is delivered, a dead letter and a late event."""
@@ -144,10 +147,8 @@ def test_the_thread_looks_at_the_start_and_every_hour(box: Box) -> None:
 
 def test_an_outbox_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     box, told = Box(tmp_path), list[str]()
-    box.outbox.close()
-    (tmp_path / "outbox.db").write_bytes(b"no database" * 1_000)
-    for name in ("outbox.db-wal", "outbox.db-shm"):
-        (tmp_path / name).unlink(missing_ok=True)
+    with box.outbox.writing() as connection:
+        connection.execute(text("DROP TABLE outbox_batches"))
     with ExitStack() as stack:
         keeper = RetentionKeeper(KEPT, lambda: box.now, told.append)
         keeper.start(box.outbox, stack)

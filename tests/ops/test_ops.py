@@ -33,6 +33,7 @@ def metrics() -> dict[str, set[str]]:
         endings = {"counter": ["_total"], "histogram": ["_bucket", "_sum", "_count"]}.get(family.type, [""])
         found |= {family.name + ending: own for ending in endings}
     found |= {"cep_outbox_pending": {"receiver"}, "cep_outbox_oldest_age_seconds": set()}
+    found |= {"cep_outbox_up": set()}
     found |= {"cep_receiver_state": {"receiver", "state"}}
     for kind in KINDS:
         if kind.metric is not None:

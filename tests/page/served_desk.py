@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from stores import outbox_section
+
 from alerts.alert import Alert
 from alerts.identity import alert_id
 from alerts.notation import timestamp
@@ -144,7 +146,7 @@ def alert(number: int, **given: Any) -> Raised:
 
 def prepared(folder: Path, url: str = "http://127.0.0.1:9/", name: str = "fraud") -> ServedDesk:
     """The folder of a job that has run, with its pack, and nothing in its outbox."""
-    text = JOB.format(name=name, url=url)
+    text = JOB.format(name=name, url=url) + outbox_section(folder / "state")
     (folder / "job.toml").write_text(text, "utf-8")
     environ = {**SECRETS, "DESK_SECRET": "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz"}
     job = load_job(folder / "job.toml", environ).need()

@@ -29,6 +29,8 @@ from cep.web.page.app import ACTS, READING_ACTS, STREAM, VIEWS, PageSettings, pa
 from cep.web.page.headers import POLICY
 from cep.web.page.live import Pace
 
+pytestmark = pytest.mark.usefixtures("store")
+
 ROOT = Path(__file__).parents[2]
 CSRF = re.compile('name="csrf" value="([^"]+)"')
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from stores import outbox_section, outbox_url
+
 from alerts.alert import Alert
 from alerts.identity import alert_id
 from alerts.notation import timestamp
@@ -74,11 +76,10 @@ SOME = [
 
 def made(folder: Path) -> JobDesk:
     """A desk of a job that does not run: two batches with `SOME`, two dead letters, a failed delivery."""
-    (folder / "job.toml").write_text(JOB, "utf-8")
+    (folder / "job.toml").write_text(JOB + outbox_section(folder / "state"), "utf-8")
     (folder / "state").mkdir()
     (folder / "inbox").mkdir()
-    url = f"sqlite:///{folder}/state/outbox.db"
-    outbox = Outbox.open(url, durable=False, clock=lambda: NOW - 60 * SECOND)
+    outbox = Outbox.open(outbox_url(folder / "state"), durable=False, clock=lambda: NOW - 60 * SECOND)
     letters = [
         DeadLetter("payment", "in.jsonl", 7, "decode", "not JSON", b'{"id": \xff'),
         DeadLetter("payment", "gone.jsonl", 0, "lost", "is missing", b""),

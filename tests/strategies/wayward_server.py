@@ -21,6 +21,7 @@ class Call:
     headers: dict[str, str]
     body: bytes
     nth: int
+    path: str = ""
 
 
 @dataclass
@@ -65,7 +66,7 @@ class WaywardServer:
                 if len(body) < length:  # the client died while it sent
                     self.close_connection = True
                     return
-                self._say(outer._take({k.lower(): v for k, v in self.headers.items()}, body))
+                self._say(outer._take({k.lower(): v for k, v in self.headers.items()}, body, self.path))
 
             def _say(self, answer: Answer) -> None:
                 if answer.first is not None:
@@ -104,10 +105,10 @@ class WaywardServer:
         self.url = f"http://127.0.0.1:{self.port}/hook"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
 
-    def _take(self, headers: dict[str, str], body: bytes) -> Answer:
+    def _take(self, headers: dict[str, str], body: bytes, path: str) -> Answer:
         with self._came:
             id_ = headers.get("webhook-id", "")
-            call = Call(id_, headers, body, sum(c.id == id_ for c in self.calls))
+            call = Call(id_, headers, body, sum(c.id == id_ for c in self.calls), path)
             self.calls.append(call)
             self._came.notify_all()
         return self.behave(call)

@@ -17,6 +17,8 @@ from cep.web.api.openapi import description
 from cep.web.api.operation import Operation
 from cep.web.api.routes import LONGEST_BODY
 
+pytestmark = pytest.mark.usefixtures("store")
+
 IDS = [one.id for one in SOME]
 GONE = "0" * 64
 

@@ -1,4 +1,4 @@
-"""What a desk sees of a job and does to it, over an outbox in SQLite."""
+"""What a desk sees of a job and does to it, over an outbox in either database."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ from cep.web.desk.rules import rules_now
 from cep.web.desk.silence_acts import NewSilence, add_silence, expire_silences
 from cep.web.desk.silences import silences_now
 from cep.web.desk.status import status_now
+
+pytestmark = pytest.mark.usefixtures("store")
 
 IDS = [one.id for one in SOME]
 ANN = Actor("ann", NOW)

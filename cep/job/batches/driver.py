@@ -19,6 +19,7 @@ from cep.collector import paused
 from cep.job.batches.attempts import Attempts
 from cep.job.batches.deployed_packs import Running
 from cep.job.batches.deploys import Deploys
+from cep.job.batches.outage import StoppedError
 from cep.job.batches.preparation import Preparation
 from cep.job.batches.results import BatchResults
 from cep.job.batches.surroundings import Surroundings
@@ -56,10 +57,6 @@ class FinishedBatch:
     seconds: float
     stages: Mapping[str, float]
     ended: int
-
-
-class StoppedError(Exception):
-    """Ends a query whose job is stopping, before a batch begins."""
 
 
 class Driver:

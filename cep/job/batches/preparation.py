@@ -48,7 +48,7 @@ class Preparation:
             return self._again(found)
         if before is not None and before.drained:  # the batch before was one that a crash had cut short
             raise OutsideError("time has ended for this state folder", "name a new [job] state")
-        if self._around.outbox.batch(number) is not None:
+        if self._around.patiently(lambda outbox: outbox.batch(number)) is not None:
             raise folder.damaged(f"the manifest of batch {number} is missing, which the outbox has")
         return self._new(number, before)
 

@@ -17,7 +17,8 @@ from cep.sources.source import Extent
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from alerts.outbox import Recorded
+    from alerts.outbox import Outbox, Recorded
+    from cep.decode.letters import DeadLetter
 
 
 class BatchResults:
@@ -48,7 +49,8 @@ class BatchResults:
 
         `own` are the files of the batch itself.
         """
-        if self._last is None and self._around.outbox.batch(number) is not None:
+        there = self._last is None and self._around.patiently(lambda outbox: outbox.batch(number)) is not None
+        if there:
             return outcome  # it is there already, and would not be written with them
         letters = self._growth.look(one.path for one in own)
         for one in letters:
@@ -66,6 +68,7 @@ class BatchResults:
         came: dict[letter_replays.ReplayState, int] = {}
 
         def write(connection: Connection) -> None:
+            came.clear()
             dead_letters.write(connection, manifest.batch, outcome.dead, outcome.late)
             if again:
                 read = {one.number: one.place for one in again}
@@ -73,11 +76,9 @@ class BatchResults:
                     letter_replays.settle(connection, manifest.batch, read, outcome.dead, outcome.late)
                 )
 
-        recorded = self._around.outbox.record(
-            BatchRecord(manifest.batch, manifest.digest, result.as_dict()),
-            outcome.raised,
-            self._routes,
-            write,
+        batch = BatchRecord(manifest.batch, manifest.digest, result.as_dict())
+        recorded = self._around.patiently(
+            lambda outbox: outbox.record(batch, outcome.raised, self._routes, write)
         )
         if recorded.already:
             result = self._run_again(manifest, result, outcome)
@@ -92,8 +93,7 @@ class BatchResults:
         lost = extents.letters(self._sources(), manifest.lost)
         left_out = [*lost, *(one for one in outcome.dead if one.stage == "poison")]
         if left_out:
-            with self._around.outbox.writing() as connection:
-                dead_letters.write_once(connection, manifest.batch, left_out)
+            self._around.patiently(lambda outbox: _write_once(outbox, manifest.batch, left_out))
         known = self._recorded(manifest.batch)
         if known is not None and known != result and not left_out:
             self._around.tell(
@@ -106,12 +106,21 @@ class BatchResults:
 
         Raises ConfigurationError for a result that cannot be read.
         """
-        record = self._around.outbox.batch(number)
+        record = self._around.patiently(lambda outbox: outbox.batch(number))
         try:
             return None if record is None else result_of(record.result)
         except ValueError as error:
             raise self._around.folder.damaged(f"what the outbox has of batch {number} {error}") from error
 
     def _files_told(self, files: Collection[str]) -> set[str]:
-        with self._around.outbox.reading() as connection:
-            return dead_letters.files_told(connection, files)
+        return self._around.patiently(lambda outbox: _files_told(outbox, files))
+
+
+def _write_once(outbox: Outbox, batch: int, letters: Collection[DeadLetter]) -> None:
+    with outbox.writing() as connection:
+        dead_letters.write_once(connection, batch, letters)
+
+
+def _files_told(outbox: Outbox, files: Collection[str]) -> set[str]:
+    with outbox.reading() as connection:
+        return dead_letters.files_told(connection, files)

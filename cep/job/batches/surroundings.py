@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
 
+from cep.job.batches.outage import Outage
 from cep.job.state_folder.folder import StateFolder
 
 if TYPE_CHECKING:
     from alerts.outbox import Outbox
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,3 +27,9 @@ class Surroundings:
     environ: Mapping[str, str]
     clock: Callable[[], int]
     tell: Callable[[str], None]
+    outage: Outage = field(default_factory=Outage)
+
+    def patiently(self, ask: Callable[[Outbox], Answer]) -> Answer:
+        """The answer of the outbox, asked until its database is there. Raises as `ask` does, and StoppedError
+        where the job is stopped meanwhile."""
+        return self.outage.patiently(lambda: ask(self.outbox), self.tell)

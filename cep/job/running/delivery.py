@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
+from pathlib import Path
 
 from alerts.dispatch import Dispatcher
 from alerts.outbox import Outbox
 from alerts.settings import Settings
+from alerts.sharing import Holder
 from cep.config import Receiver
 from cep.job.running.progress import Progress
 from cep.job.running.stopping import Stop
@@ -20,7 +23,7 @@ _LONGEST = 60.0
 
 
 class Deliverer:
-    """Delivers to some receivers by `settings`; `environ` has their secrets."""
+    """Delivers to some receivers by `settings`; `environ` has their secrets. `folder` is the job's state."""
 
     def __init__(
         self,
@@ -30,6 +33,7 @@ class Deliverer:
         progress: Progress,
         stop: Stop,
         settings: Settings,
+        folder: Path,
     ) -> None:
         self._receivers = receivers
         self._environ = environ
@@ -37,6 +41,7 @@ class Deliverer:
         self._progress = progress
         self._stop = stop
         self._settings = settings
+        self._folder = folder.resolve()
         self._outbox: Outbox
         self._dispatcher: Dispatcher
 
@@ -52,6 +57,7 @@ class Deliverer:
                 f"{name} is no receiver of job.toml any more; deliveries that stay pending: {status.pending}"
             )
         screen = self._progress.above(sys.stdout)
+        holder = Holder(f"the job of {self._folder} on {socket.gethostname()}") if outbox.shared else None
         dispatcher = Dispatcher(
             outbox,
             [receiver_made(one, self._environ, screen) for one in self._receivers],
@@ -59,6 +65,7 @@ class Deliverer:
             held=self._metrics.held,
             report=self._progress.tell,
             settings=self._settings,
+            holder=holder,
         )
         self._outbox, self._dispatcher = outbox, dispatcher
         dispatcher.start()

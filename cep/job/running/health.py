@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _STUCK = 120.0
 """Seconds: a batch that takes longer, or a longer time without one beyond the trigger, is not well."""
 
-Status = Literal["starting", "running", "stuck", "stopping", "failed"]
+Status = Literal["starting", "running", "waiting", "stuck", "stopping", "failed"]
 
 
 class Standing:
@@ -79,7 +79,7 @@ class Standing:
             pending = self.outbox.status() if self.outbox else {}
             told["outbox_pending"] = {name: one.pending for name, one in pending.items()}
         except OutboxError as error:
-            status = told["status"] = "failed"
+            status = told["status"] = "waiting" if error.passing and status != "stopping" else "failed"
             told["outbox"] = error.message
         return Health(status == "running", told)
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
-from cep.job.batches.driver import StoppedError
+from cep.job.batches.outage import StoppedError
 
 _NOWHERE = logging.NullHandler()
 _MOST = 10_000_000

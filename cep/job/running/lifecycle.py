@@ -25,6 +25,7 @@ from cep.errors import ConfigurationError
 from cep.files import write_json
 from cep.job.batches.deployed_packs import Running
 from cep.job.batches.driver import Driver, FinishedBatch
+from cep.job.batches.outage import Outage
 from cep.job.batches.surroundings import Surroundings
 from cep.job.clocks.wrong_clock import wrong
 from cep.job.running.delivery import Deliverer
@@ -128,8 +129,9 @@ class _Lifecycle:
         self._standing = Standing(launch.job, stop)
         self._reporter = MetricsReporter(self._metrics, progress.tell)
         self._delivery = Deliverer(
-            launch.job.receivers, launch.environ, self._metrics, progress, stop, launch.job.settings
-        )
+            launch.job.receivers, launch.environ, self._metrics, progress, stop, launch.job.settings,
+            launch.job.state,
+        )  # fmt: skip
         self._episodes: EpisodeKeeper | None = None
         self._retention = RetentionKeeper(launch.job.retention, time.time_ns, progress.tell)
         self._record = RecordKeeper(self._folder.record, launch.job.keep, time.time_ns, progress.tell)
@@ -182,7 +184,8 @@ class _Lifecycle:
         running.plan()
         self._warn(running.findings())
         self._metrics.packs(running.revisions)
-        around = Surroundings(folder, outbox, self._launch.environ, time.time_ns, tell)
+        outage = Outage(self._stop.wait)
+        around = Surroundings(folder, outbox, self._launch.environ, time.time_ns, tell, outage)
         driver = Driver(around, running, self._finished, self._metrics.deployed)
         driver.preparation.accepted = accepted
         self._standing.driver, self._standing.outbox = driver, outbox

@@ -24,7 +24,7 @@ DAY = 24 * 3_600 * 10**9
 
 @dataclass(frozen=True, slots=True)
 class JobStatus:
-    """A job as it stands. `status` is starting, running, stuck, stopping, failed or stopped.
+    """A job as it stands. `status` is starting, running, waiting, stuck, stopping, failed or stopped.
 
     `since` is when it came to be so, `batch_seconds` the time that the last batch took; both None where the
     job does not run. `alerts` counts by severity what was recorded in the last 15 minutes and 24 hours.
@@ -103,7 +103,7 @@ def _alerts(connection: Connection, since: int) -> dict[str, int]:
 
 
 def _to_do(status: str, receivers: tuple[ReceiverView, ...], episodes: Mapping[str, int]) -> Iterator[str]:
-    if status in ("stuck", "failed"):
+    if status in ("waiting", "stuck", "failed"):
         yield f"the job is {status}"
     if status == "stopped":
         yield "the job does not run"
