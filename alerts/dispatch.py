@@ -17,12 +17,13 @@ from dataclasses import dataclass
 from random import Random
 
 from alerts.codes import FENCED
-from alerts.due import Due, Made
+from alerts.due import Due
 from alerts.grouping import Grouping
 from alerts.lane import Lane, Schedule
 from alerts.outbox import Held, Outbox, OutboxError, Settled
 from alerts.outbox.notifications import Making
-from alerts.receivers.receiver import Following, Gathering, Grouped, OfEpisodes, Outcome, Receiver
+from alerts.receivers.receiver import Grouped, Outcome, Receiver
+from alerts.receivers.sending import sent
 from alerts.settings import Settings
 from alerts.sharing import Holder, Share
 from alerts.stages.candidate import REASONS
@@ -398,7 +399,7 @@ class Dispatcher:
             return
         begun = time.perf_counter()
         try:
-            outcome = _sent(lane.receiver, dues, self._clock(), self._outbox.episode_id)
+            outcome = sent(lane.receiver, dues, self._clock(), self._outbox.episode_id)
         except OutboxError as error:
             outcome = Outcome("unreachable", f"the outbox cannot be read: {error.message}")
         except Exception as error:  # a mistake of a receiver's must not cost the alert: it is tried again
@@ -490,19 +491,3 @@ class Dispatcher:
         self._write_at, self._write_failures = None, 0
         with self._progress:
             self._progress.notify_all()
-
-
-def _sent(receiver: Receiver, dues: Sequence[Due], now: int, episode: Callable[[int], str | None]) -> Outcome:
-    due, made = dues[0], dues[0].made
-    if due.follow is not None:
-        assert isinstance(receiver, Following), "only such a one is told"
-        return receiver.tell(due.follow, due.body, now)
-    if isinstance(receiver, OfEpisodes):
-        group = Made(0, due.id, (due.body,), 1) if made is None else made
-        return receiver.send_of(episode(due.number), group, now)
-    if made is not None and made.count > 1:
-        assert isinstance(receiver, Grouped), "job.toml has groups for receivers that can tell of them"
-        return receiver.send_group(made, now)
-    if len(dues) > 1 and isinstance(receiver, Gathering):
-        return receiver.send_together([(due.id, due.body) for due in dues], now)
-    return receiver.send(dues[0].id, dues[0].body, now)
