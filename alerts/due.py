@@ -7,7 +7,7 @@ from typing import Literal
 
 State = Literal["pending", "delivered", "failed"]
 Says = Literal["trigger", "acknowledge", "resolve"]
-"""What a receiver that follows episodes is told of one."""
+"""Events of an episode that a receiver which follows it is told."""
 _FOLLOWS = 1 << 62
 """Added to the number of an episode in the place of what is told of it."""
 

@@ -16,7 +16,7 @@ from alerts.notation import plain
 Fields = Mapping[str, tuple[tuple[str, ...], ...]]
 """The paths of a stream's fields by the name that alerts have for them; others are called as alerts say."""
 IN_ITS_PLACE = "[erased]"
-"""What stands in a text where a value was."""
+"""Stands in a text where a value was."""
 
 
 @dataclass(frozen=True, slots=True)

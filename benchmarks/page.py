@@ -225,7 +225,7 @@ class Place:
 def served(job: Job, outbox: Outbox) -> Iterator[Place]:
     """The page, in a thread of this process."""
     desk = JobDesk(outbox, job, {})
-    timed = Timed(page(desk, Access.of(job, {}, "127.0.0.1"), PageSettings("k" * 32)))
+    timed = Timed(page(desk, Access.of(job, {}, "127.0.0.1"), PageSettings("k" * 32, streams_each=1_000)))
     listening = socket.create_server(("127.0.0.1", 0))
     server = WebServer(timed, listening, Limits(streams=1_000))  # type: ignore[arg-type]
     server.start()

@@ -1,5 +1,5 @@
 """Every code of job configuration (CEP07xx), data (CEP085x to CEP087x) and running (CEP0746 to CEP0749,
-CEP088x and later).
+CEP081x, CEP088x and later).
 
 A code is never given another meaning. `docs/errors/CEPxxxx.md` has a page for each. (The outbox keeps
 CEP0801 to CEP0849, what is not executed yet CEP0901 to CEP0919.)
@@ -39,6 +39,7 @@ CONFIG: Mapping[str, str] = MappingProxyType(
         "CEP0725": "two feeds read the same files",
         "CEP0726": "the files of a feed cannot be read",
         "CEP0727": "the port of the job is open to other machines",
+        "CEP0728": "a secret field without a key to hide it",
         "CEP0730": "an option that is no feed",
         "CEP0731": "a route names an unknown receiver",
         "CEP0732": "what routes leave without effect",
@@ -52,6 +53,11 @@ CONFIG: Mapping[str, str] = MappingProxyType(
         "CEP0741": "an option that the source of a feed does not have",
         "CEP0742": "a mute time that cannot be",
         "CEP0743": "what on the way to receivers has no effect",
+        "CEP0750": "an option that no consumer of Kafka may be told",
+        "CEP0751": "an option of Kafka that cannot be used",
+        "CEP0752": "options of Kafka that need one another",
+        "CEP0753": "topics that are not named once",
+        "CEP0754": "a field that the record of a log cannot give",
     }
 )
 
@@ -70,6 +76,7 @@ DATA: Mapping[str, str] = MappingProxyType(
         "CEP0865": "more queries of which the same is to be said",
         "CEP0870": "an event was poison",
         "CEP0871": "processes end, and no event is the reason",
+        "CEP0872": "the jars of Kafka are missing",
     }
 )
 
@@ -78,7 +85,8 @@ RUNNING: Mapping[str, str] = MappingProxyType(
         "CEP0746": "a resource cannot be opened",
         "CEP0747": "too large to be sent to workers",
         "CEP0748": "what a worker needs is not there",
-        "CEP0872": "the jars of Kafka are missing",
+        "CEP0810": "the brokers of a feed do not answer",
+        "CEP0811": "a topic that is not there",
         "CEP0880": "a clock that cannot be right",
         "CEP0881": "a file of the state folder that the job's user may not use",
         "CEP0920": "packs of one job have different queries of one name",
@@ -99,6 +107,7 @@ RUNNING: Mapping[str, str] = MappingProxyType(
         "CEP0968": "the job cannot answer yet",
         "CEP0969": "the alert was erased",
         "CEP0970": "not all could be erased",
+        "CEP0975": "a client has too many streams",
         "CEP0999": "this should not have happened",
     }
 )

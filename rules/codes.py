@@ -79,6 +79,7 @@ NAMES: Mapping[str, str] = MappingProxyType(
         "CEP0261": "a field without one type",
         "CEP0262": "a test gives events of a derived stream",
         "CEP0263": "a clock corrected by itself",
+        "CEP0264": "a field that cannot be secret",
     }
 )
 

@@ -134,7 +134,7 @@ def _table(table: typed.Table) -> Json:
 
 
 def _fields(declared: Sequence[typed.Field]) -> Json:
-    return [[f.name, str(f.type), f.nullable, f.analyser] for f in declared]
+    return [[f.name, str(f.type), f.nullable, f.analyser, *["secret"] * f.secret] for f in declared]
 
 
 def _sequence(sequence: typed.Sequence) -> Json:

@@ -1,4 +1,4 @@
-"""What people and stages wrote beside alerts, without the values that somebody asks to have erased.
+"""Words that people and stages wrote beside alerts, without the values that somebody asks to have erased.
 
 Each kind is gone through by its key, some rows at a time (`Pass`): what one look finds is one transaction.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -134,9 +134,4 @@ def in_suppression(connection: Connection, sought: Sought, after: Any) -> Found:
     return found
 
 
-PASSES: Mapping[str, Pass] = {
-    "episodes": in_episodes,
-    "silences": in_silences,
-    "audit": in_audit,
-    "suppression": in_suppression,
-}
+PASSES: tuple[Pass, ...] = (in_episodes, in_silences, in_audit, in_suppression)

@@ -58,6 +58,8 @@ def look(connection: Connection, sought: Sought, stretch: Stretch) -> Look:
     )  # fmt: skip
     numbers, elsewhere = [], Counter[str]()
     for number, body in connection.execute(query):
+        if not sought.stands_in(body):  # the needle is part of another word
+            continue
         alert = json.loads(body)
         if sought.is_of(alert):
             numbers.append(number)

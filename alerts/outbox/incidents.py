@@ -1,4 +1,4 @@
-"""What receivers that follow episodes were told of each, and what they are to be told next.
+"""Incidents: what receivers that follow episodes were told of each, and are to be told next.
 
 A row is there once a trigger was delivered, so that no episode is acknowledged or resolved at a receiver that
 never heard of it. Not acts are kept but what the receiver was told last: it is due where that is not how the
@@ -59,7 +59,7 @@ incidents = Table(
 )
 
 SAYS: dict[State, Says] = {"open": "trigger", "acknowledged": "acknowledge", "closed": "resolve"}
-"""What says that an episode stands so."""
+"""The event by which a receiver is told that an episode stands so."""
 _CHUNK = 500
 
 

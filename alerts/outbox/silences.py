@@ -103,7 +103,7 @@ _HOLD = (
         trace=case((_SAME, func.coalesce(_D.trace, "")), else_=traced(bindparam("t", type_=Text))),
     )
 )  # fmt: skip
-"""What is held for the reason of before says nothing more."""
+"""The update of what is held; for the reason of before, nothing is added to the trace."""
 
 
 def held_counts(connection: Connection) -> dict[tuple[str, str], int]:

@@ -28,8 +28,8 @@ from alerts.shown import shown
 Markings = Literal["text", "slack", "html"]
 
 NAMES = ("alert", "alerts", "count", "key", "more", "receiver", "test")
-"""What a template may name: the newest alert; all that are carried, oldest first; their number with those
-that are not; the newest one's key as text; the number of those not carried; the receiver's name; whether it
+"""Names for templates: the newest alert; all that are carried, oldest first; their number with those that
+are not; the newest one's key as text; the number of those not carried; the receiver's name; whether it
 is a test."""
 
 LONGEST = 65_536

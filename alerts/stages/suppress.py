@@ -16,7 +16,7 @@ from alerts.raised_columns import RaisedColumns, pieces
 from alerts.stages.stage import Passing, Store
 
 Slot = tuple[str, str, str]
-"""What withholds what: pack, rule, withholding key."""
+"""The key by which alerts are withheld: pack, rule, withholding key."""
 
 _END = 2**63 - 1
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from cep.cli.feeding import misfits
 from cep.cli.packs import load_of
 from cep.config import Job, load_job
+from cep.config.masking import check_secret_fields
 from cep.job.start.beforehand import differences, of_machine
 from cep.job.state_folder.folder import StateFolder
 from cep.packs.read import Checked
@@ -40,4 +41,5 @@ def _misfits(job: Job, packs: Sequence[Checked], *, own: bool) -> list[Diagnosti
     """Misfits between job and packs; of packs with errors nobody knows what they read."""
     if any(one.pack is None or has_errors(one.diagnostics) for one in packs):
         return []
-    return misfits(job, [one.pack for one in packs if one.pack is not None], own)
+    those = [one.pack for one in packs if one.pack is not None]
+    return [*misfits(job, those, own), *check_secret_fields(job, those)]

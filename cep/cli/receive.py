@@ -90,7 +90,7 @@ class _Given:
 
     def reveal(self, environ: Mapping[str, str]) -> str:
         """Raises SecretError, as for a secret of job.toml."""
-        from cep.config.secrets import Secret, SecretError
+        from cep.secrets import Secret, SecretError
 
         match self.kind:
             case "env" if self.text not in environ:
@@ -107,7 +107,7 @@ class _Given:
 def _secrets(given: Sequence[_Given] | None) -> list[str]:
     """The secrets themselves. Raises UsageError."""
     from alerts.signing import secret_key
-    from cep.config.secrets import SecretError
+    from cep.secrets import SecretError
 
     if not given:
         raise UsageError("a secret is missing", "name the variable that holds it: --secret-env NAME")

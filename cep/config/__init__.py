@@ -18,7 +18,7 @@ from cep.config.job import FeedOption, Job, JobLoaded, Listen, Receiver
 from cep.config.load import load_job, receiver_secrets
 from cep.config.option import feed_option
 from cep.config.receivers import check_receivers
-from cep.config.secrets import Secret, SecretError
+from cep.secrets import Secret, SecretError
 from cep.sources.source import Feed
 
 __all__ = [

@@ -8,6 +8,7 @@ from decimal import Decimal, InvalidOperation
 
 from cep.config.job import FeedOption, Job
 from cep.config.places import Places
+from cep.config.record_fields import check_record
 from cep.sources.source import Feed
 from rules.diagnostics import Diagnostic, in_order
 from rules.instants import parse_instant
@@ -167,6 +168,7 @@ def check_format(feed: Feed | FeedOption, places: Places, stream: Stream) -> Ite
             places.key((*at, "constants", name)),
             help="remove one of them",
         )
+    yield from check_record(feed, places, stream)
     yield from _shared(feed, places, types)
 
 

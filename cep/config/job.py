@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from alerts.masking import Mask
 from alerts.routing import Branches, Route, Routes
 from alerts.settings import Settings
 from cep.config.places import Places
-from cep.config.secrets import Secret
 from cep.config.targets import Target
 from cep.decode.formats import FeedFormat
+from cep.secrets import Secret
 from cep.sources.source import AnySource, Feed, Options
 from rules.diagnostics import Diagnostic, DiagnosticsError
-from rules.source import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ class Job:
 
     `cores` None: all that the process may use. `branches` None: each receiver has its own route. `settings`
     are what comes between deliveries and notifications. `keep`: for how long accepted events stay in the
-    record, in nanoseconds; 0: none are recorded.
+    record, in nanoseconds; 0: none are recorded. `mask_key` None: no field of its packs is secret.
     """
 
     name: str
@@ -108,6 +109,7 @@ class Job:
     state: Path
     trigger: int
     shards: int
+    mask_key: Secret | None
     feeds: tuple[Feed, ...]
     outbox: Secret
     receivers: tuple[Receiver, ...]
@@ -135,11 +137,11 @@ class Job:
 
     def options(self, feed: str) -> Options:
         """Where the options of a feed stand in the job file."""
+        return Options(self.file.parent, partial(self.places.option, feed))
 
-        def span(name: str) -> Span:
-            return self.places.value(("feeds", feed, name) if name else ("feeds", feed))
-
-        return Options(self.file.parent, span)
+    def mask(self, environ: Mapping[str, str]) -> Mask | None:
+        """Hashes of secret values; None without a key. Raises SecretError."""
+        return None if self.mask_key is None else Mask(self.mask_key.reveal(environ).encode())
 
     def outbox_url(self, environ: Mapping[str, str]) -> str:
         """The outbox's URL, with its secrets; the path of a file is absolute. Raises SecretError."""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from alerts.matchers import Matchers
 from alerts.routing import Branch, Branches
 from cep.config.job import Desk, Job, JobLoaded, Listen, Receiver, Retention, Token
+from cep.config.masking import check_mask_key
 from cep.config.notifying import check_notifying, grouping_of, settings_of
 from cep.config.places import Places, places_of
 from cep.config.routes import check_routes
-from cep.config.secrets import Secret, SecretError, without_secrets
 from cep.config.syntax import not_toml, too_deep, unseen_in
 from cep.config.targets import Console, Email, File, PagerDuty, Slack, Target, Webhook
 from cep.config.tokens import check_tokens
@@ -21,13 +22,15 @@ from cep.config.values import (
     access_token,
     keep_time,
     listen_address,
+    mask_key,
     outbox_address,
     present,
     signing_secret,
     web_address,
 )  # fmt: skip
 from cep.config.without_effect import without_effect
-from cep.sources.source import Feed
+from cep.secrets import Secret, SecretError, without_secrets
+from cep.sources.source import Feed, Options
 from cep.sources.values import UnfitError
 from rules.diagnostics import Diagnostic, has_errors, in_order
 from rules.instants import parse_duration
@@ -123,6 +126,8 @@ def _validated(
         return _refused(*in_order(diagnostics))
     receivers = [Section(name, one, path.parent, places) for name, one in shaped.receivers.items()]
     diagnostics.extend(found for one in receivers for found in mistakes(one))
+    for name, feed in shaped.feeds.items():
+        diagnostics.extend(feed.mistakes(Options(path.parent, partial(places.option, name))))
     if diagnostics:
         return _refused(*in_order(diagnostics))
     job = _job(path, shaped, receivers, places)
@@ -130,6 +135,7 @@ def _validated(
         diagnostics.extend(_secrets(job, environ))
     diagnostics.extend(check_routes(job))
     diagnostics.extend(check_tokens(job, environ))
+    diagnostics.extend(check_mask_key(job))
     diagnostics.extend(check_notifying(job, shaped))
     diagnostics.extend(without_effect(job))
     return JobLoaded(None if has_errors(diagnostics) else job, tuple(in_order(diagnostics)))
@@ -147,6 +153,7 @@ def _job(path: Path, shaped: JobFile, receivers: Sequence[Section], places: Plac
         state=state,
         trigger=parse_duration(shaped.job.trigger),
         shards=shaped.job.shards,
+        mask_key=None if shaped.job.mask_key is None else Secret(shaped.job.mask_key, folder),
         feeds=tuple(_feed(name, feed, folder) for name, feed in shaped.feeds.items()),
         outbox=Secret(outbox, folder),
         receivers=tuple(_receiver(one) for one in receivers),
@@ -205,8 +212,13 @@ def _branches(shaped: JobFile) -> Branches | None:
 def _secrets(job: Job, environ: Mapping[str, str]) -> list[Diagnostic]:
     """Mistakes in the values that stand elsewhere; no message repeats one."""
     found = _secret(job.places.value(("outbox", "url")), job.outbox, outbox_address, environ)
+    if job.mask_key is not None and job.mask_key.refers:
+        found += _secret(job.places.value(("job", "mask_key")), job.mask_key, mask_key, environ)
     for receiver in job.receivers:
         found += receiver_secrets(job, receiver, environ)
+    for feed in job.feeds:
+        for name, secret in feed.source.secrets().items():
+            found += _secret(job.places.option(feed.name, "options", name), secret, present, environ)
     for token in job.tokens:
         found += _secret(
             job.places.value(("tokens", token.name, "secret")), token.secret, access_token, environ

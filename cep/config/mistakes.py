@@ -29,7 +29,7 @@ _KINDS = {
 """The kind of value that is expected, by pydantic's type of the error."""
 
 
-_COMING = "kafka"
+_COMING = "http"
 """A source that is written about, and that this version does not have."""
 
 
@@ -155,10 +155,10 @@ def _of_another_source(option: str, source: str, span: Span) -> Diagnostic:
 
 def _choice(detail: ErrorDetails, path: KeyPath, source: str, places: Places) -> Diagnostic:
     name, given = sections.shown(path), detail["input"]
-    if path[0] == "feeds":
+    if path[0] == "feeds" and path[-1] == "source":
         choices = [kinds.kind(one) for one in kinds.SECTIONS]
     else:
-        choices = _choices(sections.field(path).annotation)
+        choices = _choices(sections.field(path, source).annotation)
     among = " or ".join(f"`{choice}`" for choice in choices)
     if not isinstance(given, str):
         said = f"`{name}` must be text in quotes"
@@ -166,7 +166,7 @@ def _choice(detail: ErrorDetails, path: KeyPath, source: str, places: Places) ->
             "CEP0705", "error", said, places.value(path), help=f"write {_written(path, source)}"
         )
     if _of_coming(detail, path):
-        said, help_ = "feeds from Kafka are not supported yet", 'use source = "files"'
+        said, help_ = "feeds over HTTP are not supported yet", 'use source = "files" or "kafka"'
         return Diagnostic("CEP0707", "error", said, places.value(path), help=help_)
     help_ = did_you_mean(given, choices) or f"write {_written(path, source)}"
     said = f"`{name}` is {among}, not {f'`{given}`' if given else 'empty'}"

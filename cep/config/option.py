@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import tomllib
+from functools import partial
 from pathlib import Path
 
 from cep.config.job import FeedOption
 from cep.config.places import places_in_table
 from cep.config.syntax import no_table
+from cep.sources.source import Options
 from rules.diagnostics import Diagnostic, in_order
 from rules.source import SourceFile, Span
 
@@ -51,6 +53,8 @@ def feed_option(text: str, folder: Path) -> FeedOption | list[Diagnostic]:
         section = GivenFeeds.model_validate({"feeds": {name: table}}).feeds[name]
     except ValidationError as error:
         return in_order(diagnose(error, places))
+    if found := list(section.mistakes(Options(folder, partial(places.option, name)))):
+        return in_order(found)
     return FeedOption(name, section.made(folder), section.written, places)
 
 

@@ -44,6 +44,12 @@ class Places:
         """Where the value is written, or its key."""
         return self.values.get(path) or self.key(path)
 
+    def option(self, feed: str, *names: str) -> Span:
+        """Where an option of a feed is written, of "" the feed; the name of one in a table may have dots."""
+        path = ("feeds", feed, *filter(None, names))
+        dotted = (*path[:-1], *str(path[-1]).split("."))
+        return self.value(path if path in self.keys else dotted)
+
 
 def places_of(file: SourceFile) -> Places:
     """The places of a text; of one that is no TOML, as far as it could be followed."""

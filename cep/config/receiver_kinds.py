@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from cep.config import sections
 from cep.config.places import KeyPath, Places
-from cep.config.secrets import Secret, SecretError, read_text
 from cep.config.targets import Console, Email, File, PagerDuty, Slack, Target, Webhook
 from cep.config.values import mail_place
+from cep.secrets import Secret, SecretError, read_text
 from rules.diagnostics import Diagnostic
 from rules.source import SourceFile, Span
 

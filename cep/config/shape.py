@@ -35,6 +35,7 @@ class JobSection(Section):
     state: Annotated[Path, Field(examples=["state/"])]
     trigger: Annotated[str, AfterValidator(values.duration), Field(examples=["1 second"])] = "1 second"
     shards: Annotated[int, Field(ge=1, le=4096, examples=[16])] = 16
+    mask_key: Annotated[str | None, Field(examples=["${MASK_KEY}"])] = None
 
 
 class GivenFeeds(Section):

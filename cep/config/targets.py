@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 from urllib.parse import urlsplit
 
-from cep.config.secrets import Secret
+from cep.secrets import Secret
 
 _PAGERDUTY = "events.pagerduty.com"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from cep.config.job import Job
-from cep.config.secrets import SecretError
+from cep.secrets import SecretError
 from rules.diagnostics import Diagnostic, in_order
 
 

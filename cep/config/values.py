@@ -308,6 +308,16 @@ def access_token(text: str) -> str:
     return text
 
 
+def mask_key(text: str) -> str:
+    """The key that hashes of secret fields are made with. The error does not repeat it."""
+    if not re.fullmatch(rf"[!-~]{{{SHORTEST_TOKEN},{LONGEST_TOKEN}}}", text):
+        raise UnfitError(
+            f"a mask key has {SHORTEST_TOKEN} to {LONGEST_TOKEN} letters, digits and signs",
+            "make one: python -c 'import secrets; print(secrets.token_urlsafe(32))'",
+        )
+    return text
+
+
 def signing_secret(text: str) -> str:
     """The secret that a webhook's messages are signed with. The error does not repeat it."""
     try:

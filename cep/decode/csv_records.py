@@ -21,7 +21,7 @@ from cep.decode.kernel_reader import KernelReader, kernel_columns
 from cep.decode.lines import check_utf8
 from cep.decode.malformed import Malformed
 from cep.decode.patience import kernel_for
-from cep.decode.records import complete, records_of
+from cep.decode.records import complete, placed_records, records_of
 from cep.decode.salvage import Indices
 from rules.typed import Stream
 from rules.types import Scalar
@@ -39,10 +39,15 @@ class CsvReader:
         stream: Stream,
         feed: FeedFormat,
         constants: dict[str, pa.Scalar],
+        places: tuple[Indices, Indices] | None = None,
     ) -> None:
+        """`places` has first bytes and ends of records that are known to be one each."""
         self._stream, self._feed, self._constants = stream, feed, constants
         kernel = kernel_for(len(data))
-        self._records = records_of(data, feed.delimiter, kernel)
+        if places is None:
+            self._records = records_of(data, feed.delimiter, kernel)
+        else:
+            self._records = placed_records(data, *places, kernel)
         self.lines = self._records.lines
         self._wanted, self._refusal = _wanted(names, stream, feed, constants)
         self._width = len(names)

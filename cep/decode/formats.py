@@ -8,8 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["json", "csv", "parquet"]
+Kind = Literal["json", "csv", "parquet", "raw"]
 KINDS: tuple[Kind, ...] = ("json", "csv", "parquet")
+"""What files hold."""
+RECORD_KINDS: tuple[Kind, ...] = ("json", "csv", "raw")
+"""What the values of a log's records hold; `raw`: the text of one field."""
 Compression = Literal["none", "gzip", "zstd"]
 
 EPOCHS = {"epoch_s": 10**9, "epoch_ms": 10**6, "epoch_us": 10**3, "epoch_ns": 1}
@@ -63,7 +66,8 @@ class FeedFormat:
     JSON value; timestamps and durations as text). `timestamps` is "iso", a name of EPOCHS, or a strptime
     pattern; `zone` (IANA name or ±hh:mm) is that of timestamps that name none. `header` and `delimiter`
     concern CSV: without a header, columns stand in the order in which the stream declares its fields,
-    constants left out.
+    constants left out. `key` is the field that the key of a log's record gives, "" for none; with
+    `record_time` the time of the record is that of the event.
     """
 
     fields: tuple[tuple[str, str], ...] = ()
@@ -73,6 +77,8 @@ class FeedFormat:
     header: bool = True
     delimiter: str = ","
     format: Kind | None = None
+    key: str = ""
+    record_time: bool = False
 
     def of(self, file: str) -> FileFormat:
         """Format and compression of a file of this feed. Raises UnknownFormatError."""

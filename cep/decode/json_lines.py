@@ -35,11 +35,20 @@ class JsonReader:
     """Reads the lines of one block."""
 
     def __init__(
-        self, data: memoryview, stream: Stream, feed: FeedFormat, constants: dict[str, pa.Scalar]
+        self,
+        data: memoryview,
+        stream: Stream,
+        feed: FeedFormat,
+        constants: dict[str, pa.Scalar],
+        places: tuple[Indices, Indices] | None = None,
     ) -> None:
+        """`places` has first bytes and ends of lines that are known; none has a line end within."""
         kernel = kernel_for(len(data))
-        lines = None if kernel is None else Lines.found(data, kernel, kernel.find_lines)
-        self.lines = Lines.of(data) if lines is None else lines
+        if places is None:
+            lines = None if kernel is None else Lines.found(data, kernel, kernel.find_lines)
+            self.lines = Lines.of(data) if lines is None else lines
+        else:
+            self.lines = Lines.placed(data, *places, kernel)
         self._stream, self._feed, self._constants = stream, feed, constants
         self._wanted = wanted_fields(stream, feed, constants)
         types = {field.source: json_type(field.type, feed) for field in self._wanted}

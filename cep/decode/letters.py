@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from alerts.masking import Mask
 from cep.events import Events
+from rules.typed import Stream
 
 Stage = Literal["read", "decode", "lost", "poison"]
 
@@ -34,3 +37,16 @@ class Decoded:
 
     events: Events
     dead: tuple[DeadLetter, ...]
+
+
+def without_secrets(letter: DeadLetter, stream: Stream, mask: Mask) -> DeadLetter:
+    """The letter as it is kept of a stream with secret fields: without bytes, of which nobody knows what is
+    secret, and with no more of the reason than a field's name. Other streams' letters stay as they are."""
+    if not stream.secrets or letter.stage == "lost":
+        return letter
+    names = {one.name for one in stream.fields}
+    about = next((one for one in re.findall("`([^`]+)`", letter.reason) if one in names), "")
+    said = f"a mistake in `{about}`" if about else "it cannot be read"
+    kept = f"; of stream `{stream.name}`, which has secret fields, no bytes are kept, but their hash "
+    reason = f"{said}{kept}{mask(letter.data.decode('latin-1'))}"
+    return replace(letter, reason=reason, data=b"")

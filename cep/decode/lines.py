@@ -58,6 +58,13 @@ class Lines:
         return cls(data, octets, starts, ends, int((ends - starts).max(initial=0)))
 
     @classmethod
+    def placed(cls, data: memoryview, starts: Indices, ends: Indices, kernel: Kernel | None) -> Lines:
+        """The pieces that are given by their first byte and their end, also empty ones."""
+        octets = np.frombuffer(data, np.uint8)
+        octets.flags.writeable = False
+        return cls(data, octets, starts, ends, int((ends - starts).max(initial=0)), kernel)
+
+    @classmethod
     def found(
         cls, data: memoryview, kernel: Kernel, find: Callable[[Octets, Indices, Indices], int]
     ) -> Lines | None:

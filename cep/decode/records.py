@@ -49,6 +49,20 @@ def records_of(data: memoryview, delimiter: str, kernel: Kernel | None = None) -
     return Records(lines, np.array([int(start) in spoilt for start in lines.starts], np.bool_), True)
 
 
+def placed_records(data: memoryview, starts: Indices, ends: Indices, kernel: Kernel | None) -> Records:
+    """The records that are given by their first byte and their end."""
+    lines = Lines.placed(data, starts, ends, kernel)
+    return Records(lines, np.zeros(len(lines), np.bool_), bool((lines.octets == _QUOTE).any()))
+
+
+def why_not_one(value: bytes, delimiter: str) -> str | None:
+    """The reason why a value is not one record of CSV; None if it is."""
+    stops, spoilt = _by_grammar(memoryview(value), delimiter)
+    if spoilt:
+        return "a quote is not closed"
+    return None if len(stops) == 1 else "more than one record of CSV in the value"
+
+
 def _by_kernel(data: memoryview, delimiter: str, kernel: Kernel) -> Records | None:
     """The records, if all quotes are where they should be."""
     quotes = np.zeros(1, np.int64)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 import pyarrow as pa
 
+from alerts.masking import Mask
 from cep.counters import Counts, RecordBytes, RecordEvents, RecordFailures
 from cep.events import FILE, ID, TIME, Events
 from cep.record.layout import aside_of, file_of
@@ -42,6 +43,7 @@ class RecordedBatch:
     """The lane of a batch whose events are recorded; `clock` is that of the manifest.
 
     `streams` are those that some rule reads. `reserve`: the free bytes below which nothing is written.
+    `mask` hashes the values of secret fields.
     """
 
     folder: Path
@@ -50,6 +52,7 @@ class RecordedBatch:
     lane: int
     streams: Mapping[str, Stream]
     reserve: int = RESERVE
+    mask: Mask | None = None
 
 
 class LaneRecord:
@@ -117,7 +120,7 @@ class _File:
         if self.failure is not None:
             return
         try:
-            table = self._form.table(events, self.of.clock)
+            table = self._form.table(events, self.of.clock, self.of.mask)
             if self._writer is None:
                 self._writer = self._opened(table.schema)
             self._writer.write_table(table, row_group_size=len(table))
@@ -193,10 +196,12 @@ class _Form:
     def of(cls, stream: Stream) -> _Form:
         return cls(stream, _id_column(stream), _time_column(stream))
 
-    def table(self, events: Events, clock: int) -> pa.Table:
+    def table(self, events: Events, clock: int, mask: Mask | None) -> pa.Table:
         """The events as they are written."""
         twice = [own for own, column in ((ID, self.id), (TIME, self.time)) if own != column]
         table = events.table.drop_columns(twice) if twice else events.table
+        if mask is not None:
+            table = _masked(table, self.stream, mask)
         rows = len(table)
         zeros = pa.array(np.zeros(rows, np.int32))
         partition = pa.DictionaryArray.from_arrays(zeros, pa.array([events.partition], pa.string()))
@@ -208,6 +213,18 @@ class _Form:
             TIME_COLUMN: self.time.encode(),
         }
         return table.replace_schema_metadata(said)
+
+
+def _masked(table: pa.Table, stream: Stream, mask: Mask) -> pa.Table:
+    """The table with hashes in place of the values of secret fields."""
+    for name in stream.secrets:
+        column = table.column(name).combine_chunks().dictionary_encode()
+        if isinstance(column, pa.ChunkedArray):
+            column = column.unify_dictionaries().combine_chunks()
+        hashes = pa.array([mask.value(one) for one in column.dictionary.to_pylist()], pa.string())
+        place = table.schema.get_field_index(name)
+        table = table.set_column(place, table.schema.field(name), hashes.take(column.indices))
+    return table
 
 
 def writer(sink: pa.NativeFile, schema: pa.Schema, time: str) -> pq.ParquetWriter:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from alerts.masking import Mask
 from alerts.raised import Raised
 from cep.batch.arrivals import (
     Arrivals,
@@ -37,6 +38,7 @@ from cep.hashing.rows import grouped
 from cep.operators.operator import BatchContext
 from cep.operators.running import Groups, running, together
 from cep.plan.plan import Plan, RuleId, RuleName, Space
+from cep.shard.masked_counts import masked
 from cep.shard.memory import Merging, Remaining, ShardMemory, SpaceMemory, recall, remember
 from cep.shard.pending import pending_parts
 from cep.shard.render import Part, rendered
@@ -49,15 +51,17 @@ MERGING = Merging()
 
 @dataclass(frozen=True, slots=True)
 class MatchOptions:
-    """Choices that change no alert.
+    """Choices that change no decision.
 
-    `compiled` chooses the kernel; None: by the number of events. `trace` takes down what happens to runs.
-    `merging` says when segments of memory become one.
+    `mask` hashes the secret values that alerts show; None: they are shown as they are. `compiled` chooses the
+    kernel; None: by the number of events. `trace` takes down what happens to runs. `merging` says when
+    segments of memory become one.
     """
 
     compiled: bool | None = None
     trace: Trace | None = None
     merging: Merging = MERGING
+    mask: Mask | None = None
 
 
 DEFAULTS = MatchOptions()
@@ -115,7 +119,7 @@ def match_shard(
                     came[space.id] = some
         # It tells of what a batch comes to, not of keys that are only written anew.
         merging = replace(merging, anew=2)
-    batch = _ShardBatch(plan, clock, count(before.next_part), options.compiled, trace, merging)
+    batch = _ShardBatch(plan, clock, count(before.next_part), options.compiled, trace, merging, options.mask)
     after: dict[str, SpaceMemory] = {}
     for space in plan.spaces:
         old, new = before.spaces.get(space.id), came.get(space.id, [])
@@ -134,7 +138,8 @@ def match_shard(
         kept is not before.spaces[name] for name, kept in after.items()
     )
     memory = ShardMemory(after, next(batch.numbers)) if changed else before
-    return Outcome(memory, batch.raised, batch.counts)
+    counts = batch.counts if options.mask is None else masked(batch.counts, plan, options.mask)
+    return Outcome(memory, batch.raised, counts)
 
 
 @dataclass(slots=True)
@@ -147,6 +152,7 @@ class _ShardBatch:
     compiled: bool | None
     trace: Trace | None
     merging: Merging
+    mask: Mask | None
     raised: list[Part] = field(default_factory=list)
     counts: Counts = field(default_factory=Counts)
 
@@ -240,7 +246,7 @@ class _ShardBatch:
 
     def _raise(self, decided: list[Decisions]) -> None:
         with paused():
-            self.raised += rendered(decided)
+            self.raised += rendered(decided, self.mask)
 
     def _count_dropped(self, old: SpaceMemory, left: Set[RuleId]) -> None:
         """Count the live runs of rules that are gone or have another structure: they are lost."""

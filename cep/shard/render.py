@@ -20,6 +20,7 @@ from alerts.column_writer import written
 from alerts.columns import Column
 from alerts.forms import filled
 from alerts.identity import canonical
+from alerts.masking import Mask
 from alerts.notation import plain, timestamps
 from alerts.raised import NOTHING_APART, Apart, ApartTexts, Raised, Withholding, Writer
 from alerts.raised_columns import RaisedColumns, Raising
@@ -38,9 +39,9 @@ MANY = 300
 """So many decisions of one form are cheaper in Arrow, whose calls take half a millisecond together."""
 
 
-def rendered(decided: Iterable[Decisions]) -> list[Part]:
-    """The alerts of decisions, before suppression."""
-    return [part for decisions in decided for part in renderer(decisions.rule).parts(decisions)]
+def rendered(decided: Iterable[Decisions], mask: Mask | None = None) -> list[Part]:
+    """The alerts of decisions, before suppression; without a `mask` secret values are shown."""
+    return [part for decisions in decided for part in renderer(decisions.rule).parts(decisions, mask)]
 
 
 @dataclass(slots=True)
@@ -53,16 +54,16 @@ class Renderer:
     def __post_init__(self) -> None:
         self.writer = RuleWriter(self.plan.pack, self.plan.revision, self.plan.rule)
 
-    def parts(self, decisions: Decisions, many: int = MANY) -> list[Part]:
+    def parts(self, decisions: Decisions, mask: Mask | None = None, many: int = MANY) -> list[Part]:
         """The alerts of decisions, before suppression; by column where so `many` have one form."""
         taken = decisions.by_step(len(self.plan.alerts.steps))
         found: list[Part] = []
         for which in _forms(decisions, taken):
-            alike = self._alike(decisions, taken.chosen(which), which)
+            alike = self._alike(decisions, taken.chosen(which), which, mask)
             found.append(self._by_column(alike) if len(alike.time) >= many else self._listed(alike))
         return found
 
-    def _alike(self, decisions: Decisions, taken: ByStep, which: Ints | slice) -> Alike:
+    def _alike(self, decisions: Decisions, taken: ByStep, which: Ints | slice, mask: Mask | None) -> Alike:
         """The decisions of one form."""
         rule, form = self.plan.rule, self.plan.alerts
         by = () if rule.by is None else tuple(zip(rule.by.names, rule.by.types, strict=True))
@@ -83,6 +84,8 @@ class Renderer:
             scope,
             _chosen(decisions.orders, which),
             None if decisions.windows is None else decisions.windows.chosen(which),
+            frozenset() if rule.by is None else rule.by.secrets,
+            mask,
         )
 
     def _by_column(self, alike: Alike) -> Part:
@@ -93,8 +96,8 @@ class Renderer:
 
     def _listed(self, alike: Alike) -> list[Raised]:
         scope = alike.scope
-        emit = {one.name: json_column(scope.values(one), one.value.type) for one in alike.emitting}
-        key = {name: json_column(scope.keys[name], type_) for name, type_ in alike.by}
+        emit = {one.name: json_column(alike.emitted(one), one.value.type) for one in alike.emitting}
+        key = {name: json_column(alike.key(name), type_) for name, type_ in alike.by}
         events = [(name, scope.taken.ids(number)) for name, number in alike.steps]
         orders = alike.orders.to_pylist()
         times = alike.time.tolist()

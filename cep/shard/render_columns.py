@@ -35,7 +35,7 @@ _PYTHON = {
 
 def content(rule: Rule, alike: Alike) -> Content:
     """What the alerts of decisions say. Raises UnicodeEncodeError for a lone surrogate."""
-    key = {name: _listed(alike.scope.keys[name], type_) for name, type_ in alike.by}
+    key = {name: _listed(alike.key(name), type_) for name, type_ in alike.by}
     emit = {one.name: _emitted(one, key, alike) for one in alike.emitting}
     events = [(name, alike.scope.taken.arrow_ids(number)) for name, number in alike.steps]
     known, count = {**key, **emit}, len(alike.time)
@@ -71,6 +71,8 @@ def _apart(alike: Alike) -> ApartTexts[Array] | None:
 def _emitted(one: Emit, key: Mapping[str, Texts], alike: Alike) -> Texts:
     if isinstance(one.value, KeyRef):
         return key[one.value.name]
+    if one.secret and alike.mask is not None:
+        return _listed(alike.emitted(one), one.value.type)
     values, type_ = alike.scope.arrow(one), one.value.type
     if values is None or not isinstance(type_, Scalar) or values.type != _ARROW.get(type_):
         return _listed(alike.scope.values(one), type_)

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from alerts.alert import Kind
 from alerts.columns import Column
+from alerts.masking import Mask
 from alerts.notation import json_value
 from cep.batch.decisions import ByStep, Windows
 from cep.expressions.held import python
@@ -124,7 +125,8 @@ class Scope:
 @dataclass(frozen=True, slots=True)
 class Alike:
     """Decisions of one form of a rule, a row each: the kind of their alerts, the key's names and types, what
-    is emitted, and the steps that took something with their numbers. `time` in ns since 1970 UTC."""
+    is emitted, and the steps that took something with their numbers. `time` in ns since 1970 UTC. `secrets`
+    are names of the key; `mask` is None where secret values are shown."""
 
     kind: Kind
     time: Ints
@@ -134,6 +136,19 @@ class Alike:
     scope: Scope
     orders: pa.BinaryArray
     windows: Windows | None = None
+    secrets: frozenset[str] = frozenset()
+    mask: Mask | None = None
+
+    def key(self, name: str) -> list[object]:
+        """The key's values of a name as alerts show them: of secret ones hashes, where there is a mask."""
+        return self._masked(self.scope.keys[name], name in self.secrets)
+
+    def emitted(self, one: Emit) -> list[object]:
+        """The same of emitted values."""
+        return self._masked(self.scope.values(one), one.secret)
+
+    def _masked(self, values: list[object], secret: bool) -> list[object]:
+        return values if self.mask is None or not secret else [self.mask.value(one) for one in values]
 
     @property
     def queries(self) -> list[str]:

@@ -6,6 +6,7 @@ A source adds a section of its own, with `source` and its options.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -17,7 +18,8 @@ from cep.sources import values
 
 if TYPE_CHECKING:
     from cep.decode.formats import Kind
-    from cep.sources.source import AnySource
+    from cep.sources.source import AnySource, Options
+    from rules.diagnostics import Diagnostic
 
 Constant = str | bool | int | float | datetime | date | time
 Text = Annotated[str, AfterValidator(values.filled)]
@@ -43,6 +45,10 @@ class FeedSection(Section):
     @abstractmethod
     def made(self, folder: Path) -> AnySource | None:
         """The source; relative paths begin at the folder. None: its events are named elsewhere."""
+
+    def mistakes(self, options: Options) -> Iterator[Diagnostic]:  # noqa: ARG002  most have none
+        """Mistakes that a single value does not show."""
+        yield from ()
 
     @classmethod
     def as_option(cls) -> type[FeedSection]:

@@ -17,7 +17,7 @@ GoneError    what a batch reads is not there as it was; the text is a predicate:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from cep.decode.blocks import Decoder
     from cep.decode.letters import DeadLetter, Decoded
+    from cep.secrets import Secret
     from cep.sources.checkpoint import Checkpoint
     from rules.diagnostics import Diagnostic
     from rules.source import Span
@@ -42,7 +43,14 @@ BATCH_BYTES = 64 << 20
 
 
 class GoneError(Exception):
-    """An extent is not there as it was. The text is a predicate such as "is missing"."""
+    """An extent is not there as it was. The text is a predicate such as "is missing".
+
+    `left` is what can be read of it by a batch whose user accepts the loss of the rest; None: nothing.
+    """
+
+    def __init__(self, why: str, left: Any = None) -> None:
+        super().__init__(why)
+        self.left = left
 
 
 class Extent(Protocol):
@@ -97,11 +105,11 @@ class Piece:
 class Options:
     """Where the options of a feed stand: `span` gives that of a value by the option's name, of "" the feed's.
 
-    Relative paths in the file begin at `folder`.
+    A second name is that of a value in a table. Relative paths in the file begin at `folder`.
     """
 
     folder: Path
-    span: Callable[[str], Span]
+    span: Callable[..., Span]
 
 
 class Streaming(Protocol):
@@ -119,6 +127,10 @@ class Source(Streaming, Protocol[E, P]):
 
     noun: ClassVar[str]
     """One place of it in a sentence: "the file ..."."""
+    cure: ClassVar[str] = "put it back as it was and start the job again"
+    """What mends the loss of a place, but for accepting it."""
+    connected: ClassVar[bool] = False
+    """True where Spark needs jars that it does not bring (cep.job.spark.kafka_jars)."""
 
     def planned(self, checkpoint: Checkpoint, stream: str, batch: int) -> Sequence[E]:
         """The extents that Spark has written down for a batch, sorted by place. Raises DamagedError."""
@@ -133,6 +145,10 @@ class Source(Streaming, Protocol[E, P]):
     def pin(self, planned: E) -> E:
         """The extent as it is read, now and in every run of its batch. Raises GoneError."""
         return planned
+
+    def lost_as(self, path: str) -> Sequence[str]:
+        """The names under which a user may accept the loss of a place, the one to be told last."""
+        return (path,)
 
     def difference(self, extent: E) -> str | None:
         """The reason why an extent cannot be read again, a predicate like "is missing"; None if it can."""
@@ -196,6 +212,18 @@ class Source(Streaming, Protocol[E, P]):
         """Events of a place as a person looks them up: file and line, or topic and offset."""
         last = "" if end == first + 1 else f" to {end - 1:,}"
         return f"{path}, offset {first:,}{last}"
+
+    def ends(self) -> Mapping[str, int]:
+        """Where each place ends now; of a source without offsets nothing. Raises OutsideError."""
+        return {}
+
+    def reached(self, checkpoint: Checkpoint, stream: str, batch: int) -> Mapping[str, int]:
+        """Up to where a batch reads each place, also where it reads nothing of it. Raises DamagedError."""
+        return {}
+
+    def secrets(self) -> Mapping[str, Secret]:
+        """The values of `[feeds.STREAM.options]` that may stand elsewhere, by name."""
+        return {}
 
     def check(self, options: Options) -> Iterator[Diagnostic]:
         """Reasons that keep this machine from reading the source, or may."""

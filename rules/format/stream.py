@@ -64,7 +64,9 @@ def _part(part: Part, widest: int, tokens: Tokens) -> Document:
         case Field():
             name = joined(tokens.leaf(part.name.span), tokens.take(":"))
             field = joined(name, column(_first(part), widest), _type(part.type, tokens))
-            return joined(field, tokens.take("?")) if part.nullable else field
+            if part.nullable:
+                field = joined(field, tokens.take("?"))
+            return field if part.secret is None else joined(field, SPACE, tokens.take("secret"))
         case PathSetting():
             word = joined(tokens.take(part.kind), column(_first(part), widest))
             path = joined(word, tokens.leaf(part.path.span))

@@ -1,4 +1,4 @@
-"""A field of a stream: `name: type?`, whose type may be a list or a record of fields, nested."""
+"""A field of a stream: `name: type? secret`, whose type may be a list or a record of fields, nested."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ _LABEL = re.compile(rf"{NAME}(?=\s*:)")
 _COLON = re.compile(":")
 _LIST = re.compile(r"list\s*<")
 _BARE_LIST = re.compile(r"list(?!\w)")
-_SCALAR = re.compile(rf"text(?:\s+(?!{SETTINGS}){NAME}(?!\s*:)(?!\w))?(?!\w)|{NAME}")
+_SCALAR = re.compile(rf"text(?:\s+(?!{SETTINGS}|secret(?!\w)){NAME}(?!\s*:)(?!\w))?(?!\w)|{NAME}")
 _SHUT = re.compile(">")
 _OPEN = re.compile(r"\{")
 _CLOSE = re.compile(r"\}")
 _NULLABLE = re.compile(r"\?")
+_SECRET = re.compile(r"secret(?!\w)(?!\s*:)")
 
 
 class FieldToken(Token):
@@ -58,7 +59,9 @@ def _field(cursor: Cursor, depth: int) -> Field:
     cursor.need(_COLON, "`:`")
     of = _type(cursor, depth)
     nullable = cursor.take(_NULLABLE) is not None
-    return Field(name, of, nullable, cursor.span(start))
+    word = cursor.take(_SECRET)
+    secret = None if word is None else cursor.text.span(*word.span())
+    return Field(name, of, nullable, secret, cursor.span(start))
 
 
 def _type(cursor: Cursor, depth: int) -> FieldType:

@@ -75,8 +75,9 @@ def declare_derived(node: syntax.Rule, rule: typed.Rule | None, declared: Declar
     if None not in fields.values():
         places = {output.name.text: output.span for output in reversed(outputs)}
         analysers = _analysers(rule, declared)
+        secret = {one.name for one in (*rule.emit, *_of_timeout(rule)) if one.secret}
         full = (
-            typed.Field(field, of, True, analysers.get(field, ""), places[field])
+            typed.Field(field, of, True, analysers.get(field, ""), places[field], field in secret)
             for field, of in fields.items()
             if of is not None
         )

@@ -56,9 +56,32 @@ def fields_of(owner: str, parts: Sequence[object], findings: Findings) -> Fields
         type_ = types[name] = field_type(part.type, findings)
         if type_ is not None:
             analyser = _analyser(part.type, findings)
-            full.append(typed.Field(name, type_, part.nullable, analyser, part.span))
+            secret = part.secret is not None and may_be_secret(part, type_, findings)
+            full.append(typed.Field(name, type_, part.nullable, analyser, part.span, secret))
     types |= dict.fromkeys(again)  # nobody knows which one is meant
     return Fields(owner, types, tuple(full))
+
+
+def may_be_secret(part: syntax.Field, type_: Type | None, findings: Findings) -> bool:
+    """True for a field that may be secret, a string; else there is a finding."""
+    assert part.secret is not None
+    if type_ is Scalar.STRING or type_ is None:
+        return True
+    message = f"only a string can be secret, but `{part.name.text}` is {kind_of(type_)}"
+    help_ = "declare it as `string secret`: numbers of accounts and cards are texts, too; or remove `secret`"
+    findings.error("CEP0264", message, part.secret, help_=help_)
+    return False
+
+
+def no_secret_here(parts: Sequence[object], where: str, findings: Findings) -> None:
+    """Report fields that are secret where none can be: `where` says in what they lie."""
+    for part in parts:
+        if isinstance(part, syntax.Field) and part.secret is not None:
+            message = f"a field of a {where} cannot be secret"
+            help_ = (
+                "remove `secret`" if where == "table" else "give the value a field of its own in the stream"
+            )
+            findings.error("CEP0264", message, part.secret, help_=help_)
 
 
 def timestamp_at(path: syntax.Dotted, what: str, fields: Fields, findings: Findings) -> typed.Path | None:
@@ -126,6 +149,7 @@ def field_type(node: syntax.FieldType, findings: Findings) -> Type | None:
 
 
 def _record(node: syntax.RecordType, findings: Findings) -> Record | None:
+    no_secret_here(node.fields, "record", findings)
     nodes = list(_first_of_each(node.fields, findings))
     for part in nodes:
         if isinstance(part.type, syntax.ScalarType) and part.type.analyser is not None:

@@ -17,6 +17,7 @@ from rules.resolve.outputs import resolve_episode, resolve_outputs, resolve_summ
 from rules.resolve.patterns import Resolved, resolve_pattern
 from rules.resolve.references import steps_are
 from rules.resolve.scope import Scope, Windowed
+from rules.resolve.secrets import with_secrets
 from rules.resolve.sources import info_of
 from rules.resolve.windows import check_room, resolve_limit, resolve_window
 from rules.source import Span
@@ -75,6 +76,11 @@ def _word(clause: syntax.Clause) -> Span:
 
 def resolve_rule(node: syntax.Rule, declared: Declared) -> typed.Rule | None:
     """The typed rule, without its structure; None where it could not be resolved."""
+    rule = _resolved(node, declared)
+    return None if rule is None else with_secrets(rule, declared)
+
+
+def _resolved(node: syntax.Rule, declared: Declared) -> typed.Rule | None:
     findings = declared.findings
     clauses = _Clauses(node, declared)
     severity = _severity(clauses.get(syntax.Severity), declared)

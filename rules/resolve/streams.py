@@ -104,6 +104,13 @@ def _correction(setting: object, fields: Fields, findings: Findings) -> typed.Co
 
 def _check_id(path: syntax.Dotted, fields: Fields, findings: Findings) -> None:
     type_ = type_at(path.names, fields.owner, fields.types, findings)
+    secret = next((f for f in fields.full if f.secret and f.name == path.names[0].text), None)
+    if secret is not None:
+        message = (
+            f"the id cannot be secret: alerts list the ids of their events, and `{secret.name}` is secret"
+        )
+        help_ = "name another field as `id`, or none: the place of an event is its id then"
+        findings.error("CEP0264", message, path.span, help_=help_)
     if isinstance(type_, ListOf | Record):
         message = f"the id must be a single value, but `{path.span.text}` is {kind_of(type_)}"
         findings.error("CEP0223", message, path.span, help_="name a field inside it, or another field")

@@ -6,7 +6,7 @@ from rules import syntax, typed
 from rules.diagnostics import Label
 from rules.resolve.convert import as_instant, exact, widen, widens
 from rules.resolve.declared import Declared, TableInfo
-from rules.resolve.fields import Fields, fields_of, timestamp_at
+from rules.resolve.fields import Fields, fields_of, no_secret_here, timestamp_at
 from rules.resolve.paths import type_at
 from rules.resolve.scope import Scope
 from rules.suggest import meant
@@ -17,6 +17,7 @@ def declare_table(node: syntax.Table, declared: Declared) -> None:
     """Add the table to what is declared, with its fields as far as they could be read."""
     findings = declared.findings
     name = node.name.text
+    no_secret_here(node.parts, "table", findings)
     fields = fields_of(f"table `{name}`", node.parts, findings)
     key = _key(node, fields, declared)
     settings = [part for part in node.parts if isinstance(part, syntax.PathSetting)]

@@ -42,11 +42,12 @@ FieldType = ScalarType | ListType | RecordType
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """`name: type?`."""
+    """`name: type? secret`; `secret` is where that word stands, None where it does not."""
 
     name: Name
     type: FieldType
     nullable: bool
+    secret: Span | None
     span: Span
 
 

@@ -16,12 +16,16 @@ from rules.types import Type
 
 @dataclass(frozen=True, slots=True)
 class By:
-    """The partition key: the names an alert shows, and for every stream its fields, in that order."""
+    """The partition key: the names an alert shows, and for every stream its fields, in that order.
+
+    Of the values under `secrets` it shows a hash.
+    """
 
     names: tuple[str, ...]
     types: tuple[Type, ...]
     paths: tuple[tuple[str, tuple[Path, ...]], ...]
     span: Span
+    secrets: frozenset[str] = frozenset()
 
     def of(self, stream: str) -> tuple[Path, ...]:
         """The key fields of one stream. Raises KeyError."""
@@ -75,11 +79,12 @@ class Over:
 
 @dataclass(frozen=True, slots=True)
 class Emit:
-    """A name of the alert and the expression that gives its value."""
+    """A name of the alert and the expression that gives its value; of a `secret` one a hash is shown."""
 
     name: str
     value: Expression
     span: Span
+    secret: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,17 @@ _DAY = 86_400 * 10**9
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of a stream or table. `analyser` of a text field is the word after `text`, or empty (plain)."""
+    """A field of a stream or table. `analyser` of a text field is the word after `text`, or empty (plain).
+
+    Rules use the value of a `secret` one; whatever is told of it is a keyed hash.
+    """
 
     name: str
     type: Type
     nullable: bool
     analyser: str
     span: Span
+    secret: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,11 @@ class Stream:
     def field(self, name: str) -> Field:
         """The field of that name. Raises KeyError."""
         return _field(self.fields, name)
+
+    @property
+    def secrets(self) -> frozenset[str]:
+        """The names of its secret fields."""
+        return frozenset(one.name for one in self.fields if one.secret)
 
     @property
     def furthest_ahead(self) -> int:

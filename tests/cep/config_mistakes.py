@@ -30,10 +30,15 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
         ("4097", "CEP0706", "must be at most 4,096", "write `shards = 16`"),
         ("99999999999999999999", "CEP0706", "must be at most 4,096", ""),
     ],
+    "[job] mask_key": [
+        ('""', "CEP0735", "stands in the job file", "${MASK_KEY}"),
+        ('"${GONE}"', "CEP0708", "GONE is not set", "export GONE"),
+        ('"file:gone.key"', "CEP0708", "gone.key", ""),
+    ],
     "[feeds.payment] source": [
-        ('""', "CEP0706", "is `files`, not empty", 'write `source = "files"`'),
-        ('"file"', "CEP0706", "is `files`, not `file`", "did you mean `files`?"),
-        ('"kafka"', "CEP0707", "not supported yet", 'use source = "files"'),
+        ('""', "CEP0706", "is `files` or `kafka`, not empty", 'write `source = "files"`'),
+        ('"file"', "CEP0706", "is `files` or `kafka`, not `file`", "did you mean `files`?"),
+        ('"http"', "CEP0707", "not supported yet", 'use source = "files"'),
     ],
     "[feeds.payment] path": [
         ('""', "CEP0706", "it is empty", ""),
@@ -76,6 +81,54 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
         ('";;"', "CEP0706", "one ASCII character", ""),
         ("'\"'", "CEP0706", "one ASCII character", ""),
         ('"¦"', "CEP0706", "one ASCII character", ""),
+    ],
+    "[feeds.refund] source": [('"kafca"', "CEP0706", "is `files` or `kafka`", "did you mean `kafka`?")],
+    "[feeds.refund] servers": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"b1"', "CEP0706", "`b1` is no broker's host and port", '`servers = "b1:9092,b2:9092"`'),
+        ('"b1:9092,b2:port"', "CEP0706", "`b2:port` is no broker's", ""),
+        ('"kafka://b1:9092"', "CEP0706", "an address with a protocol", ""),
+    ],
+    "[feeds.refund] topic": [
+        ('""', "CEP0706", "no name of a topic", ""),
+        ('"pay ments"', "CEP0706", "`pay ments` is no name of a topic", "several topics: `topics`"),
+        ('"pay-.*"', "CEP0706", "no name of a topic", "or `pattern`"),
+    ],
+    "[feeds.refund] topics": [
+        ("[]", "CEP0706", "is empty", "write `topics = "),
+        ('["pay ments"]', "CEP0706", "`pay ments` is no name of a topic", ""),
+        ('["payments"]', "CEP0753", "`topic` and `topics` are given", "keep one of them"),
+    ],
+    "[feeds.refund] pattern": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"pay-("', "CEP0706", "no regular expression", "pay-.*"),
+        ('"pay-.*"', "CEP0753", "`topic` and `pattern` are given", "keep one of them"),
+    ],
+    "[feeds.refund] format": [
+        ('"parquet"', "CEP0706", "is one of json, csv, raw", 'write `format = "json"`'),
+        ('"jsn"', "CEP0706", "is one of json, csv, raw", "did you mean `json`?"),
+    ],
+    "[feeds.refund] start": [
+        ('"first"', "CEP0706", "`earliest`, `latest` or a time", "a time is written"),
+        ('"latst"', "CEP0706", "`earliest`, `latest` or a time", "did you mean `latest`?"),
+        ('"2026-01-05"', "CEP0706", "a time with its zone", "2026-01-05T09:00:00Z"),
+        ('"1960-01-05T09:00:00Z"', "CEP0706", "before 1970", "write `earliest`"),
+    ],
+    "[feeds.refund] header": [("true", "CEP0706", "a record of CSV has no header", "remove it")],
+    "[feeds.refund] key": [('""', "CEP0706", "it is empty", "")],
+    "[feeds.refund] time": [('"payload"', "CEP0706", "is `kafka`, not `payload`", 'write `time = "kafka"`')],
+    "[feeds.refund] batch_records": [("0", "CEP0706", "must be at least 1", "write `batch_records")],
+    "[feeds.refund] options": [
+        ('{ "group.id" = "a" }', "CEP0750", "in no group", "remove it"),
+        ('{ auto.offset.reset = "latest" }', "CEP0750", "nothing is passed over", '`start = "earliest"`'),
+        ('{ "enable.auto.commit" = true }', "CEP0750", "not yet read", "remove it"),
+        ('{ subscribe = "a" }', "CEP0750", "decided by the job", ""),
+        ('{ "sasl.mechanisms" = "PLAIN" }', "CEP0751", "an option `sasl.mechanisms`", "`sasl.mechanism`?"),
+        ('{ "security.protocol" = "TLS" }', "CEP0751", "is one of PLAINTEXT, SSL", ""),
+        ('{ "fetch.max.bytes" = "1 MB" }', "CEP0751", "a whole number above 0", ""),
+        ('{ "client.id" = "" }', "CEP0751", "is empty", ""),
+        ('{ "client.id" = [1] }', "CEP0751", "must be text", ""),
+        ('{ "ssl.ca.location" = "ca.pem" }', "CEP0752", "no effect with", '"SSL"'),
     ],
     "[outbox] url": [
         ('""', "CEP0706", "no address of a database", "write sqlite:///state/outbox.db"),
@@ -329,3 +382,6 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
         ("1025", "CEP0706", "must be at most 1,024", ""),
     ],
 }  # fmt: skip
+
+for _key in ("fields", "constants", "timestamps", "zone", "delimiter"):
+    VALUES[f"[feeds.refund] {_key}"] = VALUES[f"[feeds.payment] {_key}"]

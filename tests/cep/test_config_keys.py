@@ -17,6 +17,7 @@ from pydantic import BaseModel
 
 from cep.config import load_job, sections
 from cep.config.shape import JobFile
+from cep.sources import kinds
 from rules.diagnostics import Diagnostic
 
 GOOD = {
@@ -26,12 +27,15 @@ GOOD = {
     "[routes]": {"receivers": '["desk"]'},
 }
 BESIDE = {
+    "feeds.refund": {"source": '"kafka"', "servers": '"b1:9092"', "topic": '"refunds"'},
     "http": {"listen": '"127.0.0.1:0"'},
     "tokens.ann": {"secret": '"${ANN_TOKEN}"', "scopes": '["read"]'},
     "[mute_times]": {"name": '"nights"', "days": '["1"]'},
     "[inhibit]": {"by": '["rule = a"]', "of": '["severity = low"]', "for": '"1 hour"'},
 }
 """Tables that a job may go without: what stands in them where one of their keys is tried."""
+OTHER_FEEDS = {"kafka": "feeds.refund"}
+"""By the source of a feed: the table in which its keys are tried."""
 TYPES = {
     "text": ('"a"', str),
     "whole number": ("7", int),
@@ -64,6 +68,8 @@ def keys() -> Iterator[Key]:
         table = named.get(name, name)
         table = f"[{name}]" if name in sections.LISTED else table
         for model in sections.models(name):
+            if name == "feeds" and model is not sections.models(name)[0]:
+                table = OTHER_FEEDS[kinds.kind(model)]  # type: ignore[arg-type]
             for key, one in model.model_fields.items():
                 yield Key(table, key, tuple(_parts(one.annotation)), one.is_required())
 
@@ -163,7 +169,9 @@ def test_a_missing_key_is_told_at_its_table(tmp_path: Path, key: Key) -> None:
 @pytest.mark.parametrize("key", KEYS, ids=str)
 def test_what_messages_say_to_write_is_right(tmp_path: Path, key: Key) -> None:
     listed = key.table.startswith("[")
-    shown = sections.written((*((key.table[1:-1], 0) if listed else key.table.split(".")), key.name))
+    source = {table: name for name, table in OTHER_FEEDS.items()}.get(key.table, "")
+    path = (*((key.table[1:-1], 0) if listed else key.table.split(".")), key.name)
+    shown = sections.written(path, source)
     name, _, value = shown.partition(" = ")
     assert name == key.name
     changed = {(key.table, key.name): value}
@@ -171,12 +179,15 @@ def test_what_messages_say_to_write_is_right(tmp_path: Path, key: Key) -> None:
         kind = next((one for one, pairs in RECEIVERS.items() if key.name in pairs), "console")
         changed = {("receivers.desk", "kind"): f'"{kind}"'} | changed
         changed = {("receivers.desk", name): value for name, value in RECEIVERS[kind].items()} | changed
+    if key.name in ("topics", "pattern"):  # one of the three stands
+        changed[key.table, "topic"] = None
     if key.table == "http":  # the two stand together
         changed = {("http", "certificate"): '"job.pem"', ("http", "key"): '"job.key"'} | changed
     assert told(tmp_path, written(changed), **SECRETS) == []
 
 
 SECRETS = {
+    "MASK_KEY": "0123456789-0123456789",
     "DESK_TOKEN": "0123456789-0123456789",
     "DESK_SECRET": "whsec_" + "MDEyMzQ1Njc4OWFiY2RlZmdoaWprbG1ub3A=",
     "MAIL_PASSWORD": "hunter2",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cep.config.secrets import Secret, SecretError
+from cep.secrets import Secret, SecretError
 
 
 def reason(path: Path | str) -> str:

@@ -16,10 +16,11 @@ from sqlalchemy import func, select
 from alerts.outbox import BatchRecord, Outbox, Settled
 from alerts.outbox.episodes import assign_some
 from alerts.outbox.retention import STEP
+from alerts.outbox.small_steps import next_number
 from alerts.routing import Route
 from cep.config.job import Retention
 from cep.decode.letters import DeadLetter
-from cep.job.running.retention import EVERY, RetentionKeeper, _next, removals
+from cep.job.running.retention import EVERY, RetentionKeeper, removals
 from cep.job.state_folder import dead_letters, old_letters
 from cep.job.state_folder.dead_letters import LateEvent
 
@@ -155,7 +156,7 @@ def test_an_outbox_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
 
 def test_transactions_are_as_large_as_their_time_allows() -> None:
-    assert [_next(50, seconds) for seconds in (0.0, 0.015, 0.03, 0.06, 0.3, 9.0)] == [
+    assert [next_number(50, seconds) for seconds in (0.0, 0.015, 0.03, 0.06, 0.3, 9.0)] == [
         100,
         100,
         50,
@@ -163,7 +164,7 @@ def test_transactions_are_as_large_as_their_time_allows() -> None:
         10,
         10,
     ]
-    assert _next(400, 0.001) == STEP
+    assert next_number(400, 0.001) == STEP
 
 
 @pytest.mark.spark

@@ -27,7 +27,16 @@ KNOWN_CYCLES: set[frozenset[str]] = set()
 
 LAYERS = (
     # values that everything may name
-    ("cep.allocator", "cep.codes", "cep.collector", "cep.counters", "cep.errors", "cep.events", "cep.files"),
+    (
+        "cep.allocator",
+        "cep.codes",
+        "cep.collector",
+        "cep.counters",
+        "cep.errors",
+        "cep.events",
+        "cep.files",
+        "cep.secrets",
+    ),
     ("cep.exact", "cep.hashing"),
     ("cep.without_pandas",),
     # bytes to events, values of expressions, state as columns

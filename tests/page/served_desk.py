@@ -162,11 +162,12 @@ def prepared(folder: Path, url: str = "http://127.0.0.1:9/", name: str = "fraud"
 
 @contextmanager
 def served(
-    place: ServedDesk, *, events: Events | None = None, pace: Pace | None = None
+    place: ServedDesk, *, events: Events | None = None, pace: Pace | None = None, streams_each: int = 20
 ) -> Iterator[ServedDesk]:
     """Serve its page on a free port of loopback."""
     access = Access.of(place.job, place.desk.environ, "127.0.0.1")
-    app = page(place.desk, access, PageSettings("k" * 32, events=events, pace=pace or Pace(0.05)))
+    settings = PageSettings("k" * 32, events=events, pace=pace or Pace(0.05), streams_each=streams_each)
+    app = page(place.desk, access, settings)
     listening = socket.create_server(("127.0.0.1", 0))
     server = WebServer(app, listening, Limits())
     place.address = f"http://127.0.0.1:{listening.getsockname()[1]}"

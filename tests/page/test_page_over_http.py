@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import hashlib
 import html
@@ -306,3 +307,25 @@ def test_standing_queries_are_tried_by_whoever_may_read(place: ServedDesk) -> No
         "/queries/try", data={"csrf": carried[1], "document": "x"}, headers={"host": "desk.example"}
     )
     assert elsewhere.status_code == 401
+
+
+def test_a_client_may_have_so_many_streams(tmp_path: Path) -> None:
+    """Of an address without a token, of a token wherever it is; who has none open goes on."""
+    place = prepared(tmp_path)
+    with served(place, pace=Pace(0.05), streams_each=2), contextlib.ExitStack() as stack:
+        nobody = client(place)
+        anna, _ = signed_in(place, "ANNA")
+        kept: list[Iterator[str]] = []
+        for one in (nobody, nobody, anna, anna):
+            held = stack.enter_context(one.stream("GET", STREAM))
+            assert held.status_code == 200
+            kept.append(held.iter_lines())  # a generator that is gone closes its stream
+            assert next(kept[-1]) == "retry: 1000"
+        assert place.live.watchers == 4
+        for one in (nobody, anna):
+            refused = one.get(STREAM)
+            assert (refused.status_code, refused.headers["retry-after"]) == (429, "30")
+            assert "you have 2 streams open" in refused.text
+        rita, _ = signed_in(place, "RITA")
+        other = stack.enter_context(rita.stream("GET", STREAM))
+        assert other.status_code == 200

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cep.config.load import load_job
-from cep.config.secrets import without_secrets
+from cep.secrets import without_secrets
 from rules.hidden import MARK, around, beginning
 from rules.packs import load_texts
 from rules.render import render_all

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from alerts.masking import Mask
 from alerts.notation import timestamp
 from alerts.outbox import StoredAlert
 from alerts.raised import Raised
@@ -18,6 +19,7 @@ from cep.job.shipping import packs
 from cep.job.state_folder.folder import StateFolder
 from cep.packs.compile import compile_plan
 from cep.record.writing import LaneRecord, RecordedBatch
+from cep.shard.advance import MatchOptions
 from cep.sources.files.reading import read
 from cep.sources.files.splits import splits
 from rules.packs import load
@@ -41,6 +43,7 @@ class Recording:
     text: str
     files: Mapping[str, str] = field(default_factory=dict)
     apart: int = SECOND
+    mask: Mask | None = None
     clock: int = BEGIN
     batch: int = 0
     alerts: list[StoredAlert] = field(default_factory=list)
@@ -56,7 +59,7 @@ class Recording:
         self.pack = load([folder]).need()
         packs.store(self.state.packs, self.pack)
         self.plan = compile_plan([self.pack])
-        self.session = Session(self.plan)
+        self.session = Session(self.plan, options=MatchOptions(mask=self.mask))
 
     @property
     def state(self) -> StateFolder:
@@ -95,4 +98,4 @@ class Recording:
 
     def lane(self, number: int) -> RecordedBatch:
         streams = {name: self.plan.streams[name] for name in self.plan.read}
-        return RecordedBatch(self.state.record, self.batch, self.clock, number, streams, reserve=0)
+        return RecordedBatch(self.state.record, self.batch, self.clock, number, streams, 0, self.mask)

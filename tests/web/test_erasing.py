@@ -13,15 +13,17 @@ from alerts.outbox import BatchRecord, Settled, Wanted
 from alerts.outbox.episodes import assign_some, read_episodes
 from alerts.outbox.trailing import index_some
 from alerts.sought import IN_ITS_PLACE, Sought
+from cep.job.state_folder import letter_replays
 from cep.record.finding import Limits, look_for
 from cep.record.finding import Sought as Ids
 from cep.record.layout import folder_of
 from cep.web.desk.acting import Actor, acts_page
 from cep.web.desk.alerts import alerts_page, one_alert
 from cep.web.desk.erasing import Erasure, erase
-from cep.web.desk.errors import GoneError, MistakenError
+from cep.web.desk.errors import GoneError, MistakenError, UnfitError
 from cep.web.desk.evidence import alert_events
 from cep.web.desk.filters import Page
+from cep.web.desk.letter_replays import replay_letters
 
 KEY = f"card={VALUE}"
 
@@ -196,3 +198,15 @@ def test_an_alert_has_the_value_under_the_name(
 )
 def test_a_text_holds_a_value_as_a_word(text: str, left: str) -> None:
     assert Sought({"card_id": "c1"}).blanked(text) == left
+
+
+def test_mended_bytes_go_and_wait_no_more(place: Erasable) -> None:
+    outbox, ann = place.desk.outbox, Actor("ann", place.desk.clock())
+    replay_letters(place.desk, ["3"], ann, data=f'{{"card": "{VALUE}"}}'.encode())
+    assert erased(place).dead_letters == 3
+    assert erased(place, f"used={VALUE}").alerts == 1
+    assert place.holding() == []
+    with outbox.reading() as connection:
+        assert letter_replays.waiting(connection, ["pay"]) == []
+    with pytest.raises(UnfitError, match="has no bytes"):
+        replay_letters(place.desk, ["3"], ann)

@@ -9,6 +9,7 @@ from typing import Literal, assert_never
 from alerts.notation import timestamp
 from cep.config import Job, check_feeds, check_receivers, load_job
 from cep.config.against_machine import check_folders
+from cep.config.masking import check_secret_fields
 from cep.events import MAX_TIME, MIN_TIME
 from cep.job.state_folder.deploy_requests import Answer, Request, RuleFate
 from cep.job.state_folder.manifest import Deployed
@@ -49,6 +50,7 @@ class Running:
             *differing_queries(packs),
             *check_feeds(self.job, packs, self.read),
             *check_receivers(self.job, packs),
+            *check_secret_fields(self.job, packs),
         ]
 
     def plan(self) -> Plan:

@@ -22,7 +22,8 @@ class Preparation:
     """Makes manifests, one after the other.
 
     `running_time` has to be ticked while batches go on; `drain` makes the next new batch the last of all.
-    `accepted` are files, as resolved paths, that the first batch may go without.
+    `accepted` are places, as resolved paths, that the first batch may go without, and what follows it as long
+    as all of them is lost.
     """
 
     def __init__(self, around: Surroundings, deploys: Deploys) -> None:
@@ -32,6 +33,7 @@ class Preparation:
         self.running_time = RunningTime(time.monotonic_ns, around.clock)
         self.drain = False
         self.accepted: frozenset[str] = frozenset()
+        self._told: frozenset[str] = frozenset()
 
     def manifest(self, number: int, before: Result | None) -> Manifest:
         """The manifest of batch `number`, after a batch with the result `before` (None for batch 0).
@@ -95,11 +97,19 @@ class Preparation:
         return now
 
     def _tell_lost(self, manifest: Manifest) -> None:
-        """Report the files that the batch goes without; an accepted loss counts for this batch only."""
+        """Report what the batch goes without; what it lost as a whole the next one may lose, too."""
         batch, tell = manifest.batch, self._around.tell
+        lost: set[str] = set()
+        wholly: set[str] = set()
         for one in manifest.lost:
-            noun = self._deploys.sources()[one.stream].noun
-            tell(f"batch {batch} goes without the {noun} {one.path}, which {one.reason}")
-        for path in sorted(self.accepted - {os.path.realpath(one.path) for one in manifest.lost}):
+            source = self._deploys.sources()[one.stream]
+            goes = "goes on with what is left of" if one.left else "goes without"
+            tell(f"batch {batch} {goes} the {source.noun} {one.path}, which {one.reason}")
+            names = {os.path.realpath(name) for name in source.lost_as(one.path)}
+            lost |= names
+            wholly |= set() if one.left else names
+        for path in sorted(self.accepted - lost - self._told):
             tell(f"--accept-loss {path}: batch {batch} does not go without it")
-        self.accepted = frozenset()
+        # a gap in a log may be longer than a batch
+        self.accepted &= wholly
+        self._told = self.accepted

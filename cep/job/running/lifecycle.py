@@ -40,6 +40,7 @@ from cep.job.spark import session
 from cep.job.spark.cores import usable_cores
 from cep.job.spark.failures import explained
 from cep.job.spark.java import require_java
+from cep.job.spark.kafka_jars.jars import connector_jars
 from cep.job.start import beforehand, origin
 from cep.job.start.inspection import look_over
 from cep.job.state_folder import lock
@@ -140,6 +141,8 @@ class _Lifecycle:
             self._deliver_rest()
             raise origin.closed(folder)
         require_java(environ)
+        if any(feed.source.connected for feed in job.feeds):
+            connector_jars()
         before = folder.layout()
         if before is not None and (differing := beforehand.differences(job, before)):
             raise DiagnosticsError(differing)

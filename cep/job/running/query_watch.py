@@ -13,6 +13,7 @@ from cep.job.batches.driver import Driver
 from cep.job.clocks.running_time import SetBack
 from cep.job.running.retries import Retries
 from cep.job.running.stopping import Stop
+from cep.job.running.taken import Taken
 from cep.job.spark import stream
 from cep.job.spark.failures import explained, keep, worker_late
 from cep.job.state_folder.folder import FolderLayout
@@ -49,6 +50,7 @@ class QueryWatch:
         Raises JobError where a batch failed and running it again would not help.
         """
         driver = self._driver
+        driver.stopping.clear()  # where a run that took what was there has ended, and time is to end now
         while not self._stop.is_set():
             streams = driver.deploys.reading = driver.deploys.fed(layout.feeds)
             layout = self._folder.settle_layout(layout.shards, layout.partitions, streams)
@@ -67,13 +69,14 @@ class QueryWatch:
         """Runs the query until it ends; why it failed, if it did."""
         driver = self._driver
         feeds = [feed for feed in driver.running.job.feeds if feed.name in driver.deploys.reading]
-        trigger = None if self._once else self._trigger
+        taken = Taken(feeds) if self._once and any(feed.source.connected for feed in feeds) else None
+        trigger = (0.0 if taken else None) if self._once else self._trigger
         try:
             query = stream.start(
                 self._spark, self._folder, layout, cores, feeds, driver, trigger,
-                record=driver.running.job.keep > 0,
+                record=driver.running.job.keep > 0, mask=driver.running.job.mask(driver.around.environ),
             )  # fmt: skip
-            return self._watch(query)
+            return self._watch(query, taken)
         except (Py4JError, OSError) as error:  # either, when the JVM is gone
             return driver.failure or error
 
@@ -109,8 +112,10 @@ class QueryWatch:
         self._tell(f"a Python worker did not come up ({late}); the batch is run again, see {where}")
         return True
 
-    def _watch(self, query: StreamingQuery) -> BaseException | None:
+    def _watch(self, query: StreamingQuery, taken: Taken | None) -> BaseException | None:
         """Returns when the query has ended: by itself, or because it is to; and why, if it failed.
+
+        It is to end when all is `taken` that was to be.
 
         Raises Py4JError and OSError when the JVM is gone.
         """
@@ -120,7 +125,8 @@ class QueryWatch:
             self._stop.wait(0.2)
             if self._going_on():
                 driver.preparation.running_time.tick()
-            if self._stop.is_set() or driver.drained or driver.deploys.unread() or set_back.look():
+            over = self._stop.is_set() or driver.drained or (taken is not None and taken.by(driver))
+            if over or driver.deploys.unread() or set_back.look():
                 driver.stopping.set()
                 self._finish_batch(query)
                 query.stop()

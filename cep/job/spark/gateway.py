@@ -11,7 +11,7 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,12 +50,12 @@ LOCAL_FILES = Path(__file__).parent / "local_files" / "local-files.jar"
 _POLL = 0.02
 
 
-def classpath(spark: Path) -> str:
-    """The classpath of the JVM; `spark` is the folder of the package pyspark."""
+def classpath(spark: Path, more: Iterable[Path] = ()) -> str:
+    """The classpath of the JVM; `spark` is the folder of the package pyspark, `more` are jars behind it."""
     jars = spark / "jars"
     # the launcher puts this jar before the others
     first = sorted(jars.glob("slf4j-api-*.jar"))
-    return os.pathsep.join(map(str, (*first, LOCAL_FILES, jars / "*")))
+    return os.pathsep.join(map(str, (*first, LOCAL_FILES, jars / "*", *more)))
 
 
 def command(java: Path, classes: str, options: Sequence[str], settings: Mapping[str, str]) -> list[str]:

@@ -17,6 +17,7 @@ from cep.job.spark import warming
 from cep.job.spark.class_archive import class_archive, made_later
 from cep.job.spark.gateway import classpath, command, launched
 from cep.job.spark.java import require_java
+from cep.job.spark.kafka_jars.jars import CONNECTOR
 from cep.job.state_folder.folder import StateFolder
 from cep.sources.files.spark_log import COMPACTED
 
@@ -138,7 +139,7 @@ def running(
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
 
     told = {"spark.master": f"local[{cores}]", **settings(folder, partitions)}
-    classes = classpath(_pyspark())
+    classes = classpath(_pyspark(), sorted((CONNECTOR / "jars").glob("*.jar")))
     archive, listed = class_archive(program, classes, environment), folder.scratch / "classes"
     more = () if archive is None else archive.options(listed)
     line = command(program, classes, (*options(folder), *more), told)

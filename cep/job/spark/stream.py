@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
+    from alerts.masking import Mask
+
 
 def start(
     session: SparkSession,
@@ -31,15 +33,16 @@ def start(
     trigger: float | None,
     *,
     record: bool = False,
+    mask: Mask | None = None,
 ) -> StreamingQuery:
     """Starts the query on the state folder's checkpoint.
 
     `trigger` is the least number of seconds from one batch's begin to the next's; None: take what is there
     and stop. `batch` is called with each batch's frame and number. With `record`, mappers record the events
-    that they accept. Raises ConfigurationError.
+    that they accept; `mask` hashes what is secret. Raises ConfigurationError.
     """
     keys = shard_keys(layout.shards, layout.partitions)
-    shared = Shared.of(folder, record=record)
+    shared = Shared.of(folder, record=record, mask=mask)
     mapper = pickled(declared.MAPPER, Lanes(shared, lanes, keys, {feed.name: feed for feed in feeds}))
     matcher = pickled(declared.MATCHER, Matcher(shared, keys))
     matched = (

@@ -47,7 +47,7 @@ def look_over(
     inspection = _Inspection(folder, checkpoint, outbox, sources, last, tell)
     batch = inspection.run(layout, extents.accepting(accepted))
     planned = [] if batch is None else extents.planned(folder, sources, batch)
-    files = [os.path.realpath(one.path) for one in planned]
+    files = [os.path.realpath(name) for one in planned for name in sources[one.stream].lost_as(one.path)]
     for path in sorted(set(accepted) - set(files)):
         if batch is None:
             tell(f"--accept-loss {path}: no batch is open, so none has to go without a file")

@@ -38,17 +38,16 @@ def in_dead_letters(connection: Connection, sought: Sought, after: Any) -> Found
     found = Found(rows[-1].number if len(rows) == ROWS else None)
     mended = letter_replays.mended(connection, [row.number for row in rows])
     for number, stage, reason, data in rows:
-        octets = bytes(data) + b"\n" + mended.get(number, b"")
-        if stage not in _OF_FILES and sought.stands_in(f"{reason}\n{octets.decode('utf-8', 'replace')}"):
-            found.note("dead_letters", partial(_erase, number=number))
+        texts = (one.decode("utf-8", "replace") for one in (bytes(data), mended.get(number, b"")))
+        if stage not in _OF_FILES and sought.stands_in("\n".join((reason, *texts))):
+            found.note("dead_letters", partial(_erase_letter, number=number))
     return found
 
 
-def _erase(connection: Connection, number: int) -> None:
-    """Erase the bytes of a letter; if it waits to be read again, it does not any more."""
-    letter_replays.erase(connection, number)
+def _erase_letter(connection: Connection, number: int) -> None:
     gone = update(dead_letters).where(dead_letters.c.number == number)
     connection.execute(gone.values(reason=_GONE, data=b""))
+    letter_replays.erase(connection, number)
 
 
 def batches_with(manifests: Path, sought: Sought) -> list[int]:

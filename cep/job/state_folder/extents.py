@@ -40,9 +40,13 @@ def gone(source: AnySource, batch: int, path: str, why: str) -> ConfigurationErr
     """The error that stops a batch of which something is not there as it was."""
     return ConfigurationError(
         f"the {source.noun} {path} of batch {batch} {why}",
-        "put it back as it was and start the job again, or let the batch go without it: "
-        f"cep run JOB --accept-loss {shlex.quote(path)}",
+        f"{source.cure}, or let the batch go without it: "
+        f"cep run JOB --accept-loss {shlex.quote(source.lost_as(path)[-1])}",
     )
+
+
+def _accepted(source: AnySource, path: str, accepts: Accepts) -> bool:
+    return any(map(accepts, source.lost_as(path)))
 
 
 def fixed(folder: StateFolder, sources: Sources, manifest: Manifest, accepts: Accepts) -> Manifest:
@@ -67,9 +71,11 @@ def look(
         try:
             found.append(sources[one.stream].pin(one))
         except GoneError as error:
-            if not accepts(one.path):
-                raise gone(sources[one.stream], batch, one.path, str(error)) from error
-            lost.append(Lost(one.stream, one.path, str(error)))
+            source = sources[one.stream]
+            if not _accepted(source, one.path, accepts):
+                raise gone(source, batch, one.path, str(error)) from error
+            lost.append(Lost(one.stream, one.path, str(error), left=error.left is not None))
+            found += [] if error.left is None else [error.left]
     return found, lost
 
 
@@ -83,7 +89,7 @@ def lost_since(folder: StateFolder, sources: Sources, manifest: Manifest, accept
     lost = []
     for one in without(agreed(folder, sources, manifest), manifest.lost):
         if why := sources[one.stream].difference(one):
-            if not accepts(one.path):
+            if not _accepted(sources[one.stream], one.path, accepts):
                 raise gone(sources[one.stream], batch, one.path, why)
             lost.append(Lost(one.stream, one.path, why))
     return lost
@@ -144,8 +150,8 @@ def of_rows(sources: Sources, rows: Iterable[Sequence[Any]]) -> tuple[Extent, ..
 
 
 def without(extents: Iterable[Extent], lost: Collection[Lost]) -> list[Extent]:
-    """The extents that are read: not those that are lost."""
-    names = {(one.stream, one.path) for one in lost}
+    """The extents that are read: not those that are lost as a whole."""
+    names = {(one.stream, one.path) for one in lost if not one.left}
     return [one for one in extents if (one.stream, one.path) not in names]
 
 

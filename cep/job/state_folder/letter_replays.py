@@ -231,26 +231,24 @@ def forget(connection: Connection, numbers: Sequence[int]) -> None:
 
 
 def mended(connection: Connection, numbers: Sequence[int]) -> dict[int, bytes]:
-    """The mended bytes of some letters, by number, of those that have such."""
+    """The mended bytes of letters that have some, by number."""
     if not _there(connection):
         return {}
     r = letter_replays.c
-    return {
-        number: bytes(data)
-        for some in _chunks(numbers)
-        for number, data in connection.execute(
-            select(r.number, r.data).where(r.number.in_(some), r.data.is_not(None))
-        )
-    }
+    found: dict[int, bytes] = {}
+    for some in _chunks(numbers):
+        query = select(r.number, r.data).where(r.number.in_(some), r.data.is_not(None))
+        found |= {number: bytes(data) for number, data in connection.execute(query)}
+    return found
 
 
 def erase(connection: Connection, number: int) -> None:
-    """Take mended bytes out of a replay; one that waits is taken back."""
+    """Erase the mended bytes of a letter that is erased; it is not read again if it still waits."""
     if _there(connection):
         r = letter_replays.c
         connection.execute(delete(letter_replays).where(r.number == number, r.state == "waits"))
-        gone = update(letter_replays).where(r.number == number, r.data.is_not(None))
-        connection.execute(gone.values(data=b""))
+        mine = update(letter_replays).where(r.number == number, r.data.is_not(None))
+        connection.execute(mine.values(data=b""))
 
 
 def _successors(connection: Connection, batch: int) -> dict[Place, int]:

@@ -44,11 +44,19 @@ class Deployed:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """A file that the batch goes without, as its user accepted (`cep run --accept-loss`), and why."""
+    """A place that the batch goes without, as its user accepted (`cep run --accept-loss`), and why.
+
+    `left`: it is the part of a place, whose rest is read.
+    """
 
     stream: str
     path: str
     reason: str
+    left: bool = False
+
+    def row(self) -> list[object]:
+        """The fields in their order, as far as they say something."""
+        return [self.stream, self.path, self.reason, *([True] if self.left else [])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +122,7 @@ class Manifest:
             "deployed": [[d.request, d.pack, d.revision, d.previous] for d in self.deployed],
             "first": dict(sorted(self.first.items())),
             "files": self.files,
-            "lost": [[one.stream, one.path, one.reason] for one in self.lost],
+            "lost": [one.row() for one in self.lost],
             "poison": listed(self.poison),
         }
 
@@ -236,7 +244,7 @@ def _manifest_of(value: Mapping[str, Any]) -> Manifest:
             drain=bool(value["drain"]),
             deployed=tuple(Deployed(*map(str, d)) for d in value["deployed"]),
             files=str(value.get("files", "")),
-            lost=tuple(Lost(*map(str, one)) for one in value.get("lost", ())),
+            lost=tuple(map(_lost, value.get("lost", ()))),
             poison=from_json(value.get("poison", ())),
             resources=tuple(Pin(*map(str, one)) for one in value.get("resources", ())),
             generations=Generations.of(value),
@@ -360,6 +368,11 @@ def _int(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError("a whole number is expected")
     return value
+
+
+def _lost(row: list[Any]) -> Lost:
+    stream, path, reason = map(str, row[:3])
+    return Lost(stream, path, reason, left=len(row) > 3)
 
 
 def _texts(value: object) -> dict[str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -17,7 +17,7 @@ import pyarrow as pa
 from cep.batch.clock import Partition, Seen
 from cep.counters import Counts, PoisonEvents, StreamEvents
 from cep.decode.blocks import Aside, Decoder, decoder, none_aside
-from cep.decode.letters import DeadLetter, Decoded
+from cep.decode.letters import DeadLetter, Decoded, without_secrets
 from cep.events import Events, event_schema
 from cep.job.poison.events import NO_SHARD, poison_error
 from cep.job.shipping.blobs import Sender
@@ -131,7 +131,10 @@ class _Mapping:
         if self._lanes.shared.record is not None:
             plan, manifest = self._plan, self._manifest
             streams = {name: plan.streams[name] for name in plan.read}
-            of = RecordedBatch(self._lanes.shared.record, manifest.batch, manifest.clock, self._lane, streams)
+            of = RecordedBatch(
+                self._lanes.shared.record, manifest.batch, manifest.clock, self._lane, streams,
+                mask=self._lanes.shared.mask,
+            )  # fmt: skip
             self._record = stack.enter_context(LaneRecord(of))
 
     def rows(self, parts: Share, lane: int) -> Iterator[pa.RecordBatch]:
@@ -287,11 +290,19 @@ class _Mapping:
     def _dead(self, dead: Sequence[DeadLetter]) -> pa.RecordBatch:
         self._counts.update(StreamEvents(one.feed, "dead") for one in dead)
         self._counts.update(PoisonEvents(one.feed, "decode") for one in dead if one.stage == "poison")
-        letters = [(d.feed, d.file, d.offset, d.stage, d.reason, d.data) for d in dead]
+        letters = [astuple(self._kept(one)) for one in dead]
         return self._rows([(self._lanes.keys[0], Kind.DEAD, pack(letters))])
 
+    def _kept(self, letter: DeadLetter) -> DeadLetter:
+        stream, mask = self._plan.streams.get(letter.feed), self._lanes.shared.mask
+        return letter if stream is None or mask is None else without_secrets(letter, stream, mask)
+
     def _late(self, late: Iterable[Events]) -> pa.RecordBatch:
-        events = [row for part in late for row in late_rows(self._plan.streams[part.stream], part)]
+        events = [
+            row
+            for part in late
+            for row in late_rows(self._plan.streams[part.stream], part, self._lanes.shared.mask)
+        ]
         return self._rows([(self._lanes.keys[0], Kind.LATE, pack(events))])
 
     def _rows(self, rows: Iterable[tuple[int, Kind, bytes]]) -> pa.RecordBatch:

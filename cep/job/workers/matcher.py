@@ -51,7 +51,7 @@ class Matcher(StatefulProcessor):
 
         mine, blobs = worker(self._shared), self._shared.blobs
         sent, shard = task.current(), self._shards[key[0]]
-        batch = ShardBatch(mine.plan(sent.manifest), sent.manifest, shard)
+        batch = ShardBatch(mine.plan(sent.manifest), sent.manifest, shard, self._shared.mask)
         variables = _Variables(self._head, self._parts)
         came = opened(blobs, ((kind, bytes(payload)) for _, kind, payload in rows))
         with closing(Sender(blobs, f"{sent.name}-{shard}")) as sender:

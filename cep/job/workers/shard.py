@@ -6,9 +6,10 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, field
 
+from alerts.masking import Mask
 from cep.batch.clock import Clock, Seen, clock_of
 from cep.counters import PoisonEvents
-from cep.decode.letters import DeadLetter
+from cep.decode.letters import DeadLetter, without_secrets
 from cep.errors import ConfigurationError
 from cep.job.poison.events import poison_error
 from cep.job.shipping.rows import PASSED_ON, Kind, pack, pack_raised, unpack
@@ -16,7 +17,7 @@ from cep.job.state_folder.manifest import Manifest
 from cep.job.workers.outcome import Settled
 from cep.job.workers.shard_states import Held, ShardStates, Variables
 from cep.plan.plan import Plan
-from cep.shard.advance import match_shard
+from cep.shard.advance import MatchOptions, match_shard
 from cep.shard.memory import ShardMemory
 from cep.shard.state_bytes import StateError, write
 
@@ -28,6 +29,7 @@ class ShardBatch:
     plan: Plan
     manifest: Manifest
     shard: int
+    mask: Mask | None = None
     _payloads: list[bytes] = field(default_factory=list)
     _seen: Seen = field(default_factory=Seen)
 
@@ -59,10 +61,11 @@ class ShardBatch:
                 "restore the state folder from a backup together with the outbox, or name a new [job] state",
             ) from error
         memory, payloads, letters = self._without_poison(held, clock, careful)
-        outcome = match_shard(self.plan, memory, payloads, clock)
+        outcome = match_shard(self.plan, memory, payloads, clock, MatchOptions(mask=self.mask))
         size = states.store(self.shard, held, outcome.memory, variables).size
         rows = [(Kind.RAISED, pack_raised(outcome.parts))] if outcome.parts else []
         if letters:
+            letters = [self._kept(one) for one in letters]
             rows.append((Kind.DEAD, pack([astuple(letter) for letter in letters])))
             outcome.counts.update(PoisonEvents(letter.feed, "match") for letter in letters)
         spent = time.perf_counter() - begun
@@ -70,6 +73,10 @@ class ShardBatch:
             clock.watermark_after, self._seen, outcome.counts, outcome.runs, size, spent, outcome.kept
         )
         return [*rows, (Kind.SETTLED, pack(settled))]
+
+    def _kept(self, letter: DeadLetter) -> DeadLetter:
+        stream = self.plan.streams.get(letter.feed)
+        return letter if stream is None or self.mask is None else without_secrets(letter, stream, self.mask)
 
     def _without_poison(
         self, held: Held, clock: Clock, careful: bool

@@ -11,7 +11,7 @@ _INCLUDED: dict[Scope, tuple[Scope, ...]] = {
     "operate": ("read", "operate"),
     "deploy": ("read", "deploy"),
 }
-"""What each scope allows: who changes something reads it, too."""
+"""The scopes that each scope allows: who changes something reads it, too."""
 
 
 @dataclass(frozen=True, slots=True)

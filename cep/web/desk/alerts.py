@@ -14,6 +14,7 @@ from alerts.outbox.standings import read_standings
 from alerts.outbox.stored import read_alert, read_alerts, read_deliveries
 from cep.web.desk.desk import JobDesk, moment, moment_or_none
 from cep.web.desk.filters import Page, alert_of, number_of
+from cep.web.desk.secrets import shown
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -87,6 +88,7 @@ def alerts_page(desk: JobDesk, wanted: Wanted, page: Page) -> AlertPage:
     """Alerts that are wanted, the newest first. Raises MistakenError and OutboxError."""
     if page.cursor is not None:
         wanted = replace(wanted, before=number_of("cursor", page.cursor))
+    wanted = shown(desk, wanted)
     with desk.outbox.reading() as connection:
         found = read_alerts(connection, wanted, page.limit + 1, newest_first=True)
         rows = rows_of(connection, found[: page.limit])
@@ -95,6 +97,7 @@ def alerts_page(desk: JobDesk, wanted: Wanted, page: Page) -> AlertPage:
 
 def alerts_after(desk: JobDesk, wanted: Wanted, after: int, limit: int) -> tuple[AlertRow, ...]:
     """Alerts that are wanted and were raised after the one of a number, the oldest first."""
+    wanted = shown(desk, wanted)
     with desk.outbox.reading() as connection:
         found = read_alerts(connection, replace(wanted, after=after), limit, newest_first=False)
         return rows_of(connection, found)

@@ -1,9 +1,9 @@
-"""What people do with deliveries: send alerts again, under their ids and with their bodies."""
+"""Acts on deliveries: send alerts again, under their ids and with their bodies."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from alerts.due import State
@@ -14,6 +14,7 @@ from cep.web.desk.desk import JobDesk
 from cep.web.desk.errors import MistakenError, UnfitError
 from cep.web.desk.filters import alert_of, told
 from cep.web.desk.receivers import receiver_named
+from cep.web.desk.secrets import shown, shown_filter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,8 +89,10 @@ def redeliver_by_filter(desk: JobDesk, asked: ByFilter, actor: Actor, *, dry_run
     """
     receiver_named(desk.job, asked.receiver)
     if wrong := [state for state in asked.states if state not in STATES] or not asked.states:
-        shown = told(str(wrong[0])) if isinstance(wrong, list) else "nothing"
-        raise MistakenError(f"`{shown}` is no state of a delivery", f"write one of {', '.join(STATES)}")
+        state = told(str(wrong[0])) if isinstance(wrong, list) else "nothing"
+        raise MistakenError(f"`{state}` is no state of a delivery", f"write one of {', '.join(STATES)}")
+    wanted = shown(desk, asked.wanted)
+    asked = replace(asked, wanted=wanted, written=shown_filter(asked.written, asked.wanted, wanted))
     with desk.outbox.reading() as connection:
         matched = numbers(connection, asked.wanted, MOST + 1, newest_first=False)
         if len(matched) > MOST:

@@ -1,4 +1,4 @@
-"""What people do with episodes: acknowledge them, close them with a verdict, open them again."""
+"""Acts on episodes: acknowledge them, close them with a verdict, open them again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person may ask to be erased: alerts on a key, and all that is kept of it beside them.
+"""Erasure of what a person may ask for: alerts on a key, and all that is kept of it beside them.
 
 In small steps that no batch waits for. Each kind is gone through once: what comes meanwhile, or is being
 sent, is not reached; asked for again, what is left goes. The act is written down with names and numbers, no
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, cast
 
 from alerts.outbox import blanking, erasing
 from alerts.outbox.small_steps import FIRST, REST, next_number, timed
-from alerts.sought import Sought
+from alerts.sought import Fields, Sought
 from cep.errors import JobError
 from cep.job.shipping import packs
 from cep.job.state_folder import erased_letters
@@ -28,6 +28,7 @@ from cep.web.desk.acting import Actor
 from cep.web.desk.desk import JobDesk
 from cep.web.desk.errors import MistakenError
 from cep.web.desk.filters import key_of, told
+from cep.web.desk.secrets import secret_names, variants
 
 if TYPE_CHECKING:
     from rules.typed import Pack
@@ -62,7 +63,7 @@ class Erasure:
     left: tuple[str, ...]
 
 
-def sought_of(key: str) -> Sought:
+def values_of(key: str) -> Mapping[str, object]:
     """The values that a key asks for. Raises MistakenError."""
     values = key_of(key)
     for name, value in values.items():
@@ -72,33 +73,29 @@ def sought_of(key: str) -> Sought:
             raise MistakenError(f"`{told(name)}` holds NUL", "no key does")
     if not values:
         raise MistakenError("a key to erase is needed", "write `card_id=c1`")
-    return Sought(cast("Mapping[str, str | int | float | bool]", values))
+    return values
 
 
 def erase(
     desk: JobDesk, key: str, actor: Actor, *, dry_run: bool, rest: Callable[[float], None] = time.sleep
 ) -> Erasure:
-    """Erase what is kept of a key, or count it. Raises MistakenError and OutboxError."""
-    work = _Work(desk, sought_of(key), actor.at, dry_run, rest)
-    work.alerts()
-    folder = StateFolder(desk.job.state)
-    fields = fields_of(_packs(folder))
-    work.passes(blanking.PASSES)
-    work.passes(
-        {
-            "dead letters": erased_letters.in_dead_letters,
-            "late events": erased_letters.in_late_events(fields),
-        }
-    )
-    work.read_again(folder)
-    work.record(folder, record.Events(work.sought, fields))
+    """Erase what is kept of a key, or count it. Raises MistakenError, OutboxError and SecretError.
+
+    Of a secret field the clear value is given, or its hash.
+    """
+    values, folder = values_of(key), StateFolder(desk.job.state)
+    every = tuple(_packs(folder))
+    fields = fields_of(every)
+    work = _Work(desk, actor.at, dry_run, rest)
+    for one in variants(values, secret_names(every), desk.job.mask(desk.environ)):
+        work.erase(Sought(cast("Mapping[str, str | int | float | bool]", one)), folder, fields)
     found = work.found()
     if not dry_run:
         with desk.outbox.writing() as connection:
             said = {
                 name: value for name, value in asdict(found).items() if name not in ("dry_run", "elsewhere")
             }
-            actor.did(connection, "erase", {"names": list(work.sought.values), **said})
+            actor.did(connection, "erase", {"names": list(values), **said})
         if not desk.outbox.scrub(anew=_stands_still(desk, folder)):
             more = "what was written ahead of the outbox's file is still read: erase once more"
             found = replace(found, left=(*found.left, more))
@@ -125,7 +122,6 @@ class _Work:
     """The work on one key, and what it came to."""
 
     desk: JobDesk
-    sought: Sought
     at: int
     dry_run: bool
     rest: Callable[[float], None]
@@ -134,20 +130,29 @@ class _Work:
     elsewhere: Counter[str] = field(default_factory=Counter)
     left: list[str] = field(default_factory=list)
 
-    def alerts(self) -> None:
+    def erase(self, sought: Sought, folder: StateFolder, fields: Mapping[str, Fields]) -> None:
+        """Go through everything that may hold the values."""
+        self.alerts(sought)
+        letters, late = erased_letters.in_dead_letters, erased_letters.in_late_events(fields)
+        for one in (*blanking.PASSES, letters, late):
+            self.go_through(one, sought)
+        self.read_again(sought, folder)
+        self.record(folder, record.Events(sought, fields))
+
+    def alerts(self, sought: Sought) -> None:
         """Erase alerts, with what was said of their deliveries."""
         with self.desk.outbox.reading() as connection:
             stretches = list(erasing.stretches(connection))
         for stretch in stretches:
             with self.desk.outbox.reading() as connection:
-                look = erasing.look(connection, self.sought, stretch)
+                look = erasing.look(connection, sought, stretch)
                 sent = erasing.sent(connection, look.numbers)
             self.counts += Counter(alerts=len(look.numbers), ended=sent.waiting, notes=len(look.said))
             self.delivered.update(sent.delivered)
             self.elsewhere.update(look.elsewhere)
             if not self.dry_run:
                 self._in_steps(look.numbers, partial(erasing.erase_alerts, now=self.at))
-                self._in_steps(look.said, partial(erasing.blank_said, sought=self.sought))
+                self._in_steps(look.said, partial(erasing.blank_said, sought=sought))
 
     def _in_steps(self, rows: tuple[object, ...], write: Callable[..., object]) -> None:
         most = FIRST
@@ -157,23 +162,22 @@ class _Work:
             self.rest(REST * seconds)
             most = next_number(len(some), seconds)
 
-    def passes(self, of: Mapping[str, blanking.Pass]) -> None:
-        """Go through kinds of rows."""
-        for look in of.values():
-            after: object = None
-            while True:
-                with self.desk.outbox.reading() as connection:
-                    found = look(connection, self.sought, after)
-                self.counts += found.counts
-                if found.changes and not self.dry_run:
-                    self.rest(REST * timed(self.desk.outbox, found.write))
-                after = found.last
-                if after is None:
-                    break
+    def go_through(self, look: blanking.Pass, sought: Sought) -> None:
+        """Go through the rows of a kind."""
+        after: object = None
+        while True:
+            with self.desk.outbox.reading() as connection:
+                found = look(connection, sought, after)
+            self.counts += found.counts
+            if found.changes and not self.dry_run:
+                self.rest(REST * timed(self.desk.outbox, found.write))
+            after = found.last
+            if after is None:
+                break
 
-    def read_again(self, folder: StateFolder) -> None:
+    def read_again(self, sought: Sought, folder: StateFolder) -> None:
         """Say what stays of letters that batches read again: a batch that is run again needs it."""
-        for batch in erased_letters.batches_with(folder.manifests, self.sought):
+        for batch in erased_letters.batches_with(folder.manifests, sought):
             self.left.append(
                 f"manifests/{batch}.letters holds it, for 100 batches more: batch {batch} read it again"
             )

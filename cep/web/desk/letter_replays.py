@@ -14,6 +14,7 @@ from cep.web.desk.acting import Actor
 from cep.web.desk.desk import JobDesk
 from cep.web.desk.errors import MissingError, MistakenError, UnfitError
 from cep.web.desk.filters import number_of, told
+from cep.web.desk.packs import running
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -123,8 +124,12 @@ def _judged(
 ) -> Iterator[tuple[StoredLetter, str | None]]:
     """Letters, each with the reason why it cannot be read again, a predicate; None if it can."""
     before = letter_replays.of_letters(connection, [one.number for one in letters])
+    secret = {one.name for pack in running(desk).values() for one in pack.fed if one.secrets}
     for one in letters:
-        yield one, _seen(before.get(one.number)) or _unfit(desk, one, mended=mended)
+        reason = _seen(before.get(one.number))
+        if one.letter.feed in secret:
+            reason = reason or "is of a stream with secret fields, of which no bytes are kept"
+        yield one, reason or _unfit(desk, one, mended=mended)
 
 
 def _seen(replay: LetterReplay | None) -> str | None:

@@ -1,4 +1,4 @@
-"""What people do with receivers: try one, and end a pause."""
+"""Acts on receivers: try one, and end a pause."""
 
 from __future__ import annotations
 

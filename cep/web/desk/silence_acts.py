@@ -1,4 +1,4 @@
-"""What people do with silences: begin one, take one back."""
+"""Acts on silences: begin one, take one back."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from cep.web.desk.acting import Actor
 from cep.web.desk.desk import JobDesk
 from cep.web.desk.errors import MissingError, MistakenError
 from cep.web.desk.filters import told
+from cep.web.desk.secrets import shown_by
 from cep.web.desk.silences import SilenceView, view_of
 
 LONGEST_WHY = 1_000
@@ -46,7 +47,7 @@ def add_silence(desk: JobDesk, new: NewSilence, actor: Actor) -> SilenceView:
         raise MistakenError("`why` is empty", "say why: others will ask")
     if len(new.why) > LONGEST_WHY:
         raise MistakenError(f"`why` has {LONGEST_WHY:,} characters at most", "shorten it")
-    matchers = _matchers(new.matchers)
+    matchers = shown_by(desk, _matchers(new.matchers))
     one = Silence(secrets.token_hex(4), actor.who, new.why, begins, min(until, _END), matchers)
     view = view_of(one, actor.at, 0)
     details = {"silence": one.id, "matchers": list(view.matchers), "until": view.until, "why": one.why}

@@ -1,4 +1,4 @@
-"""What forms of the page do: each leads back to where it was sent from, which says what came of it."""
+"""Acts of forms of the page: each leads back to where it was sent from, which says what came of it."""
 
 from __future__ import annotations
 

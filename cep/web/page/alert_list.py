@@ -18,6 +18,7 @@ from cep.web.desk.alerts import alerts_page
 from cep.web.desk.desk import JobDesk
 from cep.web.desk.errors import DeskError
 from cep.web.desk.filters import FILTERS, Page, wanted
+from cep.web.desk.secrets import shown
 from cep.web.page.forms import query_of
 from cep.web.page.live import Matches, newest
 from cep.web.page.site import Site
@@ -28,7 +29,7 @@ COLUMNS = (
     "suppressed",
 )  # fmt: skip
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How texts begin that a spreadsheet would compute."""
+"""Beginnings of texts that a spreadsheet would compute."""
 
 
 def filters_of(given: Mapping[str, str]) -> dict[str, str]:
@@ -89,13 +90,13 @@ def matches_of(of: Wanted) -> Matches:
 
 def alerts_as_csv(site: Site, request: Request) -> Response:
     """What is filtered as CSV, in the order raised."""
-    of = wanted(filters_of(request.query_params))
+    of = shown(site.desk, wanted(filters_of(request.query_params)))
     return _attachment(_csv(site.desk, of), "text/csv; charset=utf-8", "alerts.csv")
 
 
 def alerts_as_lines(site: Site, request: Request) -> Response:
     """What is filtered as receivers get it, a line of JSON each, in the order raised."""
-    of = wanted(filters_of(request.query_params))
+    of = shown(site.desk, wanted(filters_of(request.query_params)))
     lines = (
         "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in some) for some in _all(site.desk, of)
     )

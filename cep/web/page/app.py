@@ -28,6 +28,7 @@ from cep.web.desk.desk import JobDesk
 from cep.web.desk.errors import DeskError, GoneError, MissingError, NotYetError, UnfitError
 from cep.web.desk.evidence import evidence_of
 from cep.web.desk.filters import number_of, wanted
+from cep.web.desk.secrets import shown
 from cep.web.page import acts, alert_list, queries, sign_in
 from cep.web.page.alert_page import alert_page
 from cep.web.page.episode_queue import episode_queue
@@ -92,18 +93,22 @@ READING_ACTS: tuple[tuple[str, Act], ...] = (("/queries/try", queries.try_text),
 """Forms that change nothing: who may read may send them, with the text of the session."""
 STREAM = "/alerts/stream"
 _HEADINGS = {404: "There is nothing here", 410: "This alert was erased"}
+STREAMS_EACH = 20
+"""Streams of new alerts that a client may have: a token, or without one an address."""
+_MANY_STREAMS = "CEP0975"
 _STATUS = {MissingError: 404, GoneError: 410, UnfitError: 409, NotYetError: 503}
 
 
 @dataclass(frozen=True, slots=True)
 class PageSettings:
     """`key` signs cookies, which go over TLS alone if `secure`. `events` gives those of an alert; None: the
-    job's record does."""
+    job's record does. `streams_each` is how many streams of new alerts a client may have."""
 
     key: str
     secure: bool = False
     events: Events | None = None
     pace: Pace | None = None
+    streams_each: int = STREAMS_EACH
 
 
 def page(desk: JobDesk, access: Access, settings: PageSettings) -> Starlette:
@@ -124,7 +129,7 @@ def page(desk: JobDesk, access: Access, settings: PageSettings) -> Starlette:
             Route("/sign-in", _viewing(site, sign_in.ask, "nothing")),
             Route("/sign-in", _acting(site, sign_in.sign_in, "nothing"), methods=["POST"]),
             Route("/sign-out", _acting(site, sign_in.sign_out, "nothing"), methods=["POST"]),
-            Route(STREAM, _streaming(site, live)),
+            Route(STREAM, _streaming(site, live, settings.streams_each)),
             *(Route(path, _viewing(site, view, "read")) for path, view in VIEWS),
             *(Route(path, _acting(site, act, "read"), methods=["POST"]) for path, act in READING_ACTS),
             *(Route(path, _acting(site, act, "operate"), methods=["POST"]) for path, act in ACTS),
@@ -187,26 +192,38 @@ def _acted(site: Site, request: Request, act: Act, form: Form) -> Response:
     return _answered(site, request, run)
 
 
-def _streaming(site: Site, live: Live) -> Callable[..., object]:
+def _streaming(site: Site, live: Live, most: int) -> Callable[..., object]:
     async def endpoint(request: Request) -> Response:
         if (refused := _refused(site, request, "read")) is not None:
             return refused
         given = request.query_params
         after = request.headers.get("last-event-id") or given.get("after", "0")
         try:
-            matches = alert_list.matches_of(wanted(alert_list.filters_of(given)))
+            matches = alert_list.matches_of(shown(site.desk, wanted(alert_list.filters_of(given))))
             number = number_of("after", after)
         except DeskError as error:
             return _problem(site, request, error, 400)
+        client = _client(site, request)
+        if live.watching(client) >= most:
+            said = (
+                f"you have {most} streams open, as many as a client may ({_MANY_STREAMS}): close some tabs\n"
+            )
+            return Response(said, 429, {"retry-after": "30"}, "text/plain")
         if not hold(request.scope):
             said = "as many streams are open as this port holds\n"
             return Response(said, 503, {"retry-after": "30"}, "text/plain")
         headers = {"x-accel-buffering": "no"}
         return StreamingResponse(
-            live.stream(matches, number), media_type="text/event-stream", headers=headers
+            live.stream(matches, number, client), media_type="text/event-stream", headers=headers
         )
 
     return endpoint
+
+
+def _client(site: Site, request: Request) -> str:
+    """Who has a stream: a token, or an address."""
+    name = site.sessions(request).name
+    return f"token {name}" if name else request.client.host if request.client else ""
 
 
 def _answered(site: Site, request: Request, view: Callable[[], Response]) -> Response:

@@ -1,4 +1,4 @@
-"""What a form of the page sends: few fields, none of them long, with the token against forms of others."""
+"""Forms as the page sends them: few fields, none of them long, with the token against forms of others."""
 
 from __future__ import annotations
 

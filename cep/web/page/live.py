@@ -44,6 +44,7 @@ class _Watcher:
 
     matches: Matches
     after: int
+    client: str = ""
     rows: deque[bytes] = field(default_factory=deque)
     missed: int = 0
     ended: bool = False
@@ -70,9 +71,13 @@ class Live:
         """The number of those that look on."""
         return len(self._watchers)
 
-    async def stream(self, matches: Matches, after: int) -> AsyncIterator[bytes]:
+    def watching(self, client: str) -> int:
+        """The number of streams that a client has."""
+        return sum(one.client == client for one in self._watchers)
+
+    async def stream(self, matches: Matches, after: int, client: str = "") -> AsyncIterator[bytes]:
         """The events for one browser: alerts after that number that match, until it goes away."""
-        watcher = _Watcher(matches, after)
+        watcher = _Watcher(matches, after, client)
         self._watchers.add(watcher)
         self._fresh.append(watcher)
         if self._looking is None or self._looking.done():

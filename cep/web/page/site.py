@@ -1,4 +1,4 @@
-"""What every page needs: the job's desk, templates, who looks, and answers made of them."""
+"""The needs of every page: the job's desk, templates, who looks, and answers made of them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PAGES = (
 """The pages that every page leads to."""
 
 Events = Callable[[str], "Evidence"]
-"""What is recorded of the events of the alert of that id."""
+"""Reads the record of the events of the alert of that id."""
 
 
 @dataclass(frozen=True, slots=True)
