@@ -115,7 +115,9 @@ def pieces(part: str, effort: float) -> list[Piece]:
         case "others":
             known = {"cep", "percolator", "rules"}
             folders = sorted(path.name for path in (ROOT / "tests").iterdir() if path.is_dir())
-            return generated(part, [folder for folder in folders if folder not in known], effort)
+            others = [folder for folder in folders if folder not in known]
+            long = [piece for folder in others if folder != "job" for piece in marked(part, folder)]
+            return [*generated(part, others, effort), *long]
         case "jobs":
             return generated(part, ["job"], effort, "spark and not soak")
         case "kills":

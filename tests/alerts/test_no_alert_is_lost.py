@@ -53,7 +53,9 @@ def run_and_kill(folder: Path, url: str, kills: list[int]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("seed", "kills"), [(1, 2), (2, 4), (3, 4), (4, 4)])
+@pytest.mark.parametrize(
+    ("seed", "kills"), [(1, 2), (2, 4), *(pytest.param(seed, 4, marks=pytest.mark.soak) for seed in (3, 4))]
+)
 def test_kills_lose_no_alert_and_change_no_body(tmp_path: Path, seed: int, kills: int) -> None:
     random = Random(seed)
     refuse = Random(seed + 1)

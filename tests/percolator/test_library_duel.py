@@ -134,7 +134,9 @@ QUERIES = ["a", "a b", "NOT c", '"a b"~2', "body:run*", "a NEAR/3 b"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize(
+    "seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(4, 20))]
+)
 def test_a_power_cut_between_any_two_operations_loses_nothing_that_was_confirmed(seed: int) -> None:
     chance = random.Random(seed)
     changes: list[Change] = [
