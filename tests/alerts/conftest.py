@@ -4,18 +4,9 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
-
-
-@dataclass(frozen=True)
-class Certificates:
-    """A certificate that signs itself, for localhost, 127.0.0.1 and desk.example, and its key."""
-
-    certificate: Path
-    key: Path
+from certificates import Certificates
 
 
 @pytest.fixture(scope="session")

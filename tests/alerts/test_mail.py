@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from certificates import Certificates
 from mail_server import PASSWORD, USER, Mailbox, mail_server, says
 from ports import free_port
 from some_alerts import SECOND, raised
@@ -29,7 +30,6 @@ from alerts.receivers.receiver import Outcome
 from alerts.receivers.smtp import Server, SmtpWire, Tls
 from alerts.receivers.templates import TemplateError
 from alerts.routing import Route
-from conftest import Certificates
 
 LETTER = Letter("cep@desk.example", ["night@desk.example", "day@desk.example"])
 ALERT = raised(1).alert

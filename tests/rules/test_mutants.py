@@ -19,8 +19,9 @@ from rules.packs import load_texts
 ROOT = Path(__file__).parents[2]
 PART = 1_500
 """All mutants of a large pack take some minutes: tests of about so many characters share them."""
-EACH, SHORT = each(9), each(3)
-"""Of a pack of several parts, every so manieth token is changed, and of one that is not so long."""
+EACH, SHORT = min(each(9), 30), min(each(3), 10)
+"""Of a pack of several parts, every so manieth token is changed, and of one that is not so long: a share of
+fewer says little."""
 FENCE = re.compile(r"```rules[^\n]*\n(.*?)```", re.DOTALL)
 
 
@@ -101,4 +102,4 @@ def assert_reported(text: str, every: int, first: int) -> None:
     wrong = misplaced(text, every, first, counted)
     print(dict(counted), *wrong, sep="\n")
     assert len(wrong) <= 0.01 * counted["all"] + 1
-    assert counted["reported at the place only"] >= 0.9 * counted["reported"] - 1, "errors follow from errors"
+    assert counted["reported at the place only"] > 0.9 * counted["reported"], "errors follow from errors"

@@ -54,7 +54,10 @@ class _Chosen:
 
 def outbox_url(folder: Path | str) -> str:
     """The address of the outbox that belongs to a folder, in the database that tests run with now."""
-    return f"sqlite:///{folder}/outbox.db" if _Chosen.schemas is None else _Chosen.schemas.url(folder)
+    if _Chosen.schemas is not None:
+        return _Chosen.schemas.url(folder)
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    return f"sqlite:///{folder}/outbox.db"
 
 
 def outbox_section(folder: Path | str) -> str:
