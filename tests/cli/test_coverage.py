@@ -365,5 +365,23 @@ def test_an_alternative_behind_one_that_an_event_completes_is_not_shown_it() -> 
     assert "true" not in sides
 
 
+ENDED = """pack p version "1"
+stream e { id_: string  at: timestamp  id id_  time at }
+rule r { match absent e for 1s -> s0: e{2} contiguous until e  within 20s }
+test r "the loop may take neither, whatever came before" {
+  at 0s e { }
+  at 0s e { }
+  expect at 20s {}
+}
+"""
+
+
+def test_what_ends_a_loop_shows_nothing_of_the_absence_before_it() -> None:
+    pack = load_texts([("p.rules", ENDED)]).need()
+    trial = Trial(ENDED, pack, pack.tests[0])
+    assert_exact(trial)
+    assert not any(kind == "guard" for kind, *_ in by_brute_force(trial))
+
+
 def shown(trial: Trial, sides: Sides) -> list[str]:
     return sorted(f"{kind} {trial.text[start:end]}: {side}" for kind, start, end, side in sides)

@@ -153,10 +153,10 @@ def effect(rule: Rule, alternatives: Alternatives, row: int, transition: int, i:
             rule, tables[transition + F_PROGRAM], tables[transition + F_LENGTH], i, row, rows, cursor
         ):
             why = WHY_EARLIER
-        elif mode == AT_BEGIN and not was_absent(tables, transition, i, t, columns, nulls, cursor):
-            why = WHY_LOOK
         elif tables[transition + F_UNTILS] > 0 and is_refused(rule, alternatives, row, transition, i):
             why = WHY_UNTIL
+        elif mode == AT_BEGIN and not was_absent(tables, transition, i, t, columns, nulls, cursor):
+            why = WHY_LOOK
         if why == NONE:
             return FITS
         if cursor[C_TRACES] >= 0:
