@@ -115,7 +115,9 @@ def _made(folder: Path, size: int, secured: Secured | None, more: Mapping[str, o
     plain, control, tls = ports[:size], ports[size : 2 * size], ports[2 * size :]
     folder.mkdir(parents=True, exist_ok=True)
     certificate = secured.certificate(folder) if secured else None
-    cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+    cluster = (
+        base64.urlsafe_b64encode(b"\0" + uuid.uuid4().bytes[1:]).decode().rstrip("=")
+    )  # never begins with "-"
     voters = ",".join(f"{number}@127.0.0.1:{port}" for number, port in enumerate(control))
     every = []
     for number in range(size):

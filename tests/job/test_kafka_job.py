@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from job_folder import JobFolder, in_process
 from kafka.admin import ACL, ACLOperation, ACLPermissionType, ResourcePattern, ResourceType
 from rules_of_tests import pack, payments
-from topics_of_tests import Event, describe, feed, topic, without_batch
+from topics_of_tests import Event, describe, feed, topic, wait, without_batch
 
 from alerts.notation import json_value
 from cep.cli.main import main
@@ -171,6 +171,43 @@ def test_a_gap_stops_the_job_until_its_loss_is_accepted(
     assert [row[:3] for row in rows] == [("payment", f"{own.name}/1", "lost")]
     read = {row[1]: row for row in extents(folder)[sorted(extents(folder))[1]]}
     assert read[f"{own.name}/1"][4] == lost, "the rest of the partition is read"
+
+
+def test_partitions_that_are_added_and_topics_that_come_are_read_from_their_beginning(
+    kafka: Brokers, folder: JobFolder, spark: Spark
+) -> None:
+    own = topic(kafka, partitions=1)
+    describe(folder, feed(own).replace(f'topic = "{own.name}"', f'pattern = "{own.name}.*"'))
+    own.put(EVENTS[:200])
+    folder.once(spark)
+    with kafka.admin() as admin:
+        admin.create_partitions({own.name: 3})
+        wait(lambda: len(admin.describe_topics([own.name])[0]["partitions"]) == 3)
+    own.put(EVENTS[200:400])
+    topic(kafka, partitions=2, name=f"{own.name}-late").put(EVENTS[400:])
+    folder.once(spark, drain=True)
+    assert without_batch(folder.alerts()) == of_a_file(folder)
+    firsts = {row[1] for rows in extents(folder).values() for row in rows if row[4] == 0}
+    assert firsts >= {f"{own.name}/{n}" for n in range(3)} | {f"{own.name}-late/{n}" for n in range(2)}
+
+
+def test_a_job_goes_on_when_its_broker_comes_back(tmp_path: Path) -> None:
+    folder = JobFolder(tmp_path / "job", pack(), (), trigger="200ms")
+    with brokers(tmp_path / "kafka") as own_brokers:
+        own = topic(own_brokers)
+        describe(folder, feed(own))
+        own.put(EVENTS[:300])
+        with folder.running() as job:
+            job.wait_for(lambda: folder.commits() and folder.alerts(), "alerts before")
+            own_brokers.kill()
+            own_brokers.start()
+            before = len(folder.alerts())
+            own.put(EVENTS[300:])
+            job.wait_for(lambda: len(folder.alerts()) > before, "alerts after")
+            job.kill()
+        with folder.running("--once", "--drain") as job:
+            assert job.process.wait() == 0, folder.told
+    assert without_batch(folder.alerts()) == of_a_file(folder)
 
 
 def test_a_job_reads_a_topic_over_tls_with_a_password(tmp_path: Path, spark: Spark) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -64,13 +65,12 @@ def topic(brokers: Brokers, partitions: int = 3, name: str = "") -> Topic:
     name = name or f"payments-{uuid4().hex[:8]}"
     with brokers.admin() as admin:
         admin.create_topics([NewTopic(name, partitions, -1)])
-        _await(lambda: len(admin.describe_topics([name])[0]["partitions"]) == partitions)
+        wait(lambda: len(admin.describe_topics([name])[0]["partitions"]) == partitions)
     return Topic(brokers, name)
 
 
-def _await(condition: Callable[[], object]) -> None:
-    import time
-
+def wait(condition: Callable[[], object]) -> None:
+    """Returns when the condition holds; fails after a minute."""
     until = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < until
