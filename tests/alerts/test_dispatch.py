@@ -417,6 +417,7 @@ def test_a_console_that_is_closed_keeps_its_alerts(outbox: Outbox, deliver: Deli
 @pytest.mark.slow
 def test_the_clock_is_the_one_given(tmp_path: Path, server: WaywardServer) -> None:
     now = [1_000_000 * SECOND]
+    (tmp_path / "other").mkdir()
     outbox = Outbox.open(outbox_url(tmp_path / "other"), durable=False, clock=lambda: now[0])
     fill(outbox, 1)
     server.behave = lambda call: Answer(500) if call.nth == 0 else Answer()

@@ -218,6 +218,7 @@ def test_a_severity_that_there_is_none_of_is_refused() -> None:
 
 def test_the_oldest_pending_delivery_tells_its_age(tmp_path: Path) -> None:
     now = [0]
+    (tmp_path / "o").mkdir()
     outbox = Outbox.open(outbox_url(tmp_path / "o"), durable=False, clock=lambda: now[0])
     assert outbox.oldest_age() == 0.0
     for number in (0, 1):

@@ -54,10 +54,7 @@ class _Chosen:
 
 def outbox_url(folder: Path | str) -> str:
     """The address of the outbox that belongs to a folder, in the database that tests run with now."""
-    if _Chosen.schemas is not None:
-        return _Chosen.schemas.url(folder)
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    return f"sqlite:///{folder}/outbox.db"
+    return f"sqlite:///{folder}/outbox.db" if _Chosen.schemas is None else _Chosen.schemas.url(folder)
 
 
 def outbox_section(folder: Path | str) -> str:
