@@ -14,7 +14,7 @@ _FOLLOWS = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Follow:
-    """What a receiver is told of an episode: `first` is the number of its first alert, `episode` its id."""
+    """A message about an episode: `first` is the number of its first alert, `episode` its id."""
 
     first: int
     episode: str

@@ -64,7 +64,7 @@ class Lane:
         """When to look into the outbox again, wall clock in ns; 0: at once."""
         self.stages = stages or Notifying(receiver.name, Settings(), Inhibitors(), {})
         self.held: list[Held] = []
-        """What was held back and is not written yet."""
+        """Deliveries that were held back and are not written yet."""
         self.newly_held: list[str] = []
         """The reasons of what was held back since somebody counted, but for what they held before."""
         self._schedule = schedule

@@ -50,7 +50,7 @@ class Share:
         return receiver in self._epochs and self._tick() < self._until
 
     def fence(self, receivers: Iterable[str]) -> Mapping[str, int]:
-        """What a transaction about these receivers has to check: epochs by name of lease."""
+        """Epochs that a transaction about these receivers has to check, by name of lease."""
         return {PREFIX + name: self._epochs.get(name, 0) for name in receivers}
 
     def doubt(self) -> None:

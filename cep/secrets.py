@@ -29,7 +29,7 @@ _GIVEN = re.compile(
 _PLAIN = re.compile(
     r"""["']?(?:\$\{\w+\}|file:[^"'\s]*|sqlite:[^"'\s@]*|https?://(?![^"'\s]*/(?:services|hooks|workflows)/)[^"'\s@?]*)["']?(?=[\s,}\]]|\Z)|\Z"""
 )
-"""What may be seen: where a secret stands, and addresses without any."""
+"""The part that may be seen: where a secret stands, and addresses without any."""
 
 
 def without_secrets(text: str) -> str:

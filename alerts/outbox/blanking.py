@@ -26,7 +26,7 @@ ROWS = 200
 
 @dataclass(slots=True)
 class Found:
-    """What a look came to: rows by what they are, how they are changed, and behind which row the next look
+    """The result of a look: rows by what they are, how they are changed, and behind which row the next look
     begins (None: there are no more)."""
 
     last: Any

@@ -125,7 +125,7 @@ def changed(connection: Connection, which: ColumnElement[bool], now: int) -> Non
 
 
 def due(connection: Connection, receiver: str, now: int, limit: int) -> list[Due]:
-    """What a receiver is to be told at `now`, the earliest first; each with its episode's last alert."""
+    """Messages due to a receiver at `now`, the earliest first; each with its episode's last alert."""
     i, e, a = incidents.c, episodes.c, alerts.c
     query = (
         select(i.first, i.id, i.told, e.state, i.attempts, i.due_at, a.number, a.id, a.body, a.time)

@@ -59,7 +59,7 @@ def page(one: Mapping[str, Any], alerts: Iterable[dict[str, Any]], more: int) ->
 
 
 def told_to(some: Iterable[Mapping[str, Any]]) -> str:
-    """What receivers that follow episodes were told of one, a line for each attempt."""
+    """A line for each attempt to tell a receiver that follows episodes of one."""
     lines = []
     for one in some:
         more = f", is to be told more (attempts: {one['attempts']})" if one["pending"] else ""

@@ -30,7 +30,7 @@ class BrokerError(Exception):
 
 
 def _with_parent() -> Callable[[], object] | None:
-    """What a process does before it becomes a JVM: it asks to be killed when the thread that made it ends."""
+    """A function for a process that becomes a JVM: it asks to be killed when the thread that made it ends."""
     if sys.platform != "linux":
         return None
     libc = ctypes.CDLL(None)

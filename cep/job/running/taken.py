@@ -18,7 +18,7 @@ from cep.sources.source import Feed
 
 @dataclass(slots=True)
 class Taken:
-    """What is to be taken: of feeds with offsets all up to `ends`, of others until a batch finds nothing."""
+    """Events of a run: of feeds with offsets all up to `ends`, of others until a batch finds nothing."""
 
     feeds: Sequence[Feed]
     ends: dict[str, dict[str, int]] = field(init=False)

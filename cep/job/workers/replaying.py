@@ -24,7 +24,7 @@ DecoderOf = Callable[[str], "Decoder | None"]
 def decoded_again(
     letters: Iterable[Again], decoder_of: DecoderOf, feeds: Mapping[str, Feed]
 ) -> Iterator[Decoded]:
-    """What becomes of letters, sorted by place: an event or a dead letter each, at its place of before."""
+    """Outcomes of letters, sorted by place: an event or a dead letter each, at its place of before."""
     for (stream, file, why), some in groupby(letters, key=lambda one: (one.feed, one.file, one.why)):
         again = list(some)
         decoder, feed = decoder_of(stream), feeds.get(stream)

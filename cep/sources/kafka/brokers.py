@@ -1,4 +1,4 @@
-"""What the brokers of a cluster say of topics, partitions and offsets, and the consumer that reads them.
+"""Asks the brokers of a cluster about topics, partitions and offsets, and the consumer that reads them.
 
 A process has one consumer for each partition that it reads at a time, and keeps it from batch to batch: a
 connection takes longer than a small batch. It commits nothing, and asks no group for anything that matters.

@@ -1,4 +1,4 @@
-"""What a batch reads of a partition: the records between two offsets."""
+"""Extents of partitions: the records between two offsets that a batch reads."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ class Document:
 
 @_closed
 class Key:
-    """What is to be erased: `card_id=c1`, or a JSON object."""
+    """The key to erase: `card_id=c1`, or a JSON object."""
 
     key: Annotated[str, Field(min_length=1, max_length=2_000)]
     dry_run: bool = False

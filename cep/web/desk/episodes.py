@@ -48,7 +48,7 @@ class EpisodeView:
 
 @dataclass(frozen=True, slots=True)
 class ToldView:
-    """What a receiver knows of an episode: it was `told` trigger, acknowledge or resolve last.
+    """A receiver's knowledge of an episode: it was `told` trigger, acknowledge or resolve last.
 
     `pending`: it is to be told more, after `attempts` attempts. `outcome` is that of the last one, at `at`;
     `trace` has every one.
@@ -139,7 +139,7 @@ def one_episode(desk: JobDesk, given: str, most: int) -> EpisodeAlerts:
 
 
 def receivers_told(connection: Connection, first: int) -> tuple[ToldView, ...]:
-    """What receivers know of the episode that begins with the alert of that number."""
+    """Receivers' knowledge of the episode that begins with the alert of that number."""
     return tuple(_told(one) for one in told_of(connection, first))
 
 

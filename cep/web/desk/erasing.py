@@ -39,7 +39,7 @@ LONGEST_LEFT = 20
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """What was, or with `dry_run` would be, erased, by kind.
+    """Counts of rows that were, or with `dry_run` would be, erased, by kind.
 
     `ended` deliveries waited; `delivered` says by receiver how many of the alerts went out: their copies are
     the receiver's. `notes` counts notes, reasons and words about deliveries from which the values were taken.

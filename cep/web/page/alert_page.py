@@ -69,7 +69,7 @@ def _episode(
 
 
 def _told(some: Iterable[ToldView]) -> Iterator[str]:
-    """What receivers were told of its episode, in words."""
+    """Words for what receivers were told of its episode."""
     for one in some:
         yield f"of the episode {one.receiver} was told:"
         yield from one.trace

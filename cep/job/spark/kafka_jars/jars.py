@@ -91,7 +91,7 @@ def _copy(maven: str, folder: Path, target: Path) -> None:
 
 
 def _wrong(folder: Path, found: Path) -> list[str]:
-    """What is amiss with the jars in `found`, in words; nothing if each is as the folder's list has it."""
+    """Sentences about what is amiss with the jars in `found`, which the folder's list describes."""
     return [said for name, digest in listed(folder).items() for said in _amiss(found / name, digest)]
 
 
