@@ -99,13 +99,34 @@ def running_server() -> Iterator[Server]:
         server = Server(where, folder)
         order = ("--encoding=UTF8", "--locale=C", "--locale-provider=icu", "--icu-locale=en")
         server._run("initdb", "-A", "trust", "-U", "cep", "--no-sync", *order)
-        server.start()
-        try:
-            yield server
-        finally:
-            server.stop()
+        with _ended_with_us(folder):
+            server.start()
+            try:
+                yield server
+            finally:
+                server.stop()
     finally:
         shutil.rmtree(folder)
+
+
+@contextmanager
+def _ended_with_us(folder: Path) -> Iterator[None]:
+    """Within the block, if this process ends in whatever way the server does, too, and its folder is gone.
+
+    A shell waits for the end of a pipe that this process alone can write to.
+    """
+    script = (
+        f"read -r line && exit; pid=$(head -n 1 {folder}/data/postmaster.pid); kill -QUIT $pid; "
+        f"while kill -0 $pid; do sleep 0.1; done; rm -rf {folder}"
+    )
+    watcher = subprocess.Popen(
+        ["sh", "-c", script], stdin=subprocess.PIPE, start_new_session=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        yield
+    finally:
+        watcher.communicate(b"ended\n")
 
 
 @pytest.fixture(scope="session")
