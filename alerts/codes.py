@@ -16,6 +16,8 @@ FORGOTTEN_BATCH = "CEP0808"
 DATABASE = "CEP0809"
 AWAY = "CEP0830"
 FENCED = "CEP0831"
+TAKEN_OVER = "CEP0832"
+RUNS_ELSEWHERE = "CEP0833"
 
 TITLES: Mapping[str, str] = MappingProxyType(
     {
@@ -30,5 +32,7 @@ TITLES: Mapping[str, str] = MappingProxyType(
         DATABASE: "the database of the outbox failed",
         FENCED: "another process has taken over",
         AWAY: "the database of the outbox does not answer",
+        TAKEN_OVER: "another process has taken over the job",
+        RUNS_ELSEWHERE: "another process runs the job of this outbox",
     }
 )

@@ -87,6 +87,8 @@ RUNNING: Mapping[str, str] = MappingProxyType(
         "CEP0748": "what a worker needs is not there",
         "CEP0810": "the brokers of a feed do not answer",
         "CEP0811": "a topic that is not there",
+        "CEP0873": "a standby without an outbox on a server",
+        "CEP0874": "another process has begun the batch",
         "CEP0880": "a clock that cannot be right",
         "CEP0881": "a file of the state folder that the job's user may not use",
         "CEP0920": "packs of one job have different queries of one name",

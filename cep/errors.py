@@ -13,6 +13,7 @@ from __future__ import annotations
 _HELP, _CODE = " = help: ", " = code: "
 
 PORT_TAKEN, JAVA_ENDED = "CEP0958", "CEP0959"
+NO_STANDBY = "CEP0873"
 
 RESTORE = "restore the state folder from a backup together with the outbox, or name a new [job] state"
 """The last resort: the help of an error that no smaller repair mends."""

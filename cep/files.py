@@ -11,11 +11,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import socket
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 _CHECKSUM = "checksum"
+_MACHINE = socket.gethostname()
+"""On a file system of several machines a process's number alone is no name."""
 
 Earlier = Callable[[Mapping[str, Any]], bool]
 """Tells of an object without a checksum that it is of a version which wrote none."""
@@ -25,12 +28,13 @@ class DamagedFileError(ValueError):
     """A file, or a value, that is not what was written."""
 
 
-def write_whole(path: Path, data: bytes, mode: int | None = None) -> None:
+def write_whole(path: Path, data: bytes, mode: int | None = None, *, new: bool = False) -> None:
     """Writes a file so that readers, and a machine that loses power, see all of it or none of it.
 
-    `mode` is the file's permissions; None: as a new file has them here.
+    `mode` is the file's permissions; None: as a new file has them here. Raises FileExistsError where the file
+    is to be a `new` one and is there, also if another machine writes it at the same moment.
     """
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    aside = path.with_name(f".{path.name}.{_MACHINE}.{os.getpid()}")
     try:
         with aside.open("wb") as file:
             if mode is not None:
@@ -38,7 +42,11 @@ def write_whole(path: Path, data: bytes, mode: int | None = None) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        aside.replace(path)
+        if new:
+            os.link(aside, path)
+            aside.unlink()
+        else:
+            aside.replace(path)
     except OSError:
         aside.unlink(missing_ok=True)
         raise
@@ -49,9 +57,9 @@ def write_whole(path: Path, data: bytes, mode: int | None = None) -> None:
         os.close(folder)
 
 
-def write_json(path: Path, value: Mapping[str, object]) -> None:
+def write_json(path: Path, value: Mapping[str, object], *, new: bool = False) -> None:
     """Writes a JSON object with its checksum, as `write_whole` does; equal objects give equal files."""
-    write_whole(path, to_json(sealed(value)))
+    write_whole(path, to_json(sealed(value)), new=new)
 
 
 def read_json(path: Path, *, earlier: Earlier = lambda _: False) -> dict[str, Any]:

@@ -53,6 +53,8 @@ address may say others."""
 
 _TURN = 0x0CE9
 """The number of the lock that writers take."""
+_SILENCE = 15
+"""Seconds for which a transaction that writes may have nothing to say."""
 _SERVERS = ("keepalives_idle", "keepalives_interval", "keepalives_count")
 _WITH_VALUES = (
     "outbox_alerts", "outbox_by_key", "outbox_deliveries", "outbox_episodes", "outbox_silences",
@@ -130,9 +132,15 @@ def _postgresql(url: URL, wait: float) -> Engine:
 
 
 def _take_turns(connection: Connection) -> None:
-    """One transaction writes at a time, as in SQLite: numbers follow one another, none waits in a ring."""
+    """One transaction writes at a time, as in SQLite: numbers follow one another, none waits in a ring.
+
+    The turn of a process that is paused within it ends with its transaction, by the server.
+    """
     if connection.get_execution_options().get(WRITES, False):
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_TURN}, hashtext(current_schema()))")
+        connection.exec_driver_sql(
+            f"SELECT set_config('idle_in_transaction_session_timeout', '{_SILENCE}s', true), "
+            f"pg_advisory_xact_lock({_TURN}, hashtext(current_schema()))"
+        )
 
 
 def _prepare(connection: DBAPIConnection, wait: float) -> None:

@@ -63,6 +63,7 @@ _POSTGRES = {
     "57P01": AWAY,
     "57P02": AWAY,
     "57P03": AWAY,
+    "25P03": AWAY,  # within a transaction nothing was heard of this process for too long
     "08": AWAY,
     "28": CANNOT_OPEN,
     "3D": CANNOT_OPEN,

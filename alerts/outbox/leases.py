@@ -21,13 +21,14 @@ from sqlalchemy import (
     Table,
     Text,
     insert,
+    inspect,
     select,
     text,
     update,
 )
 from sqlalchemy.schema import CreateTable
 
-from alerts.codes import FENCED
+from alerts.codes import FENCED, TAKEN_OVER
 from alerts.outbox.errors import OutboxError
 
 leases = Table(
@@ -38,6 +39,24 @@ leases = Table(
     Column("epoch", BigInteger, nullable=False),
     Column("until_at", BigInteger, nullable=False),
 )
+
+
+JOB = "job"
+"""The name of the lease of the job that writes batches to the outbox."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The lease of the job as somebody has it; `left` are the seconds until it ends, by the database."""
+
+    holder: str
+    epoch: int
+    until: int
+    left: float
+
+    def renewed_since(self, before: Held) -> bool:
+        """True if it is the lease that was seen before, and lasts longer."""
+        return self.epoch == before.epoch and self.until > before.until
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +114,8 @@ def fence(connection: Connection, held: Mapping[str, int]) -> None:
         row.name: row.epoch for row in connection.execute(select(t.name, t.epoch).where(t.name.in_(held)))
     }
     lost = sorted(name for name, epoch in held.items() if found.get(name) != epoch)
+    if JOB in lost:
+        raise taken_over(connection)
     if lost:
         raise OutboxError(
             FENCED,
@@ -108,3 +129,47 @@ def give_back(connection: Connection, held: Mapping[str, int]) -> None:
     t = leases.c
     for name, epoch in held.items():
         connection.execute(update(leases).where(t.name == name, t.epoch == epoch).values(until_at=0))
+
+
+def job_lease(connection: Connection, own: int) -> Held | None:
+    """The lease of the job; None: nobody ever had it."""
+    if not inspect(connection).has_table(leases.name):
+        return None
+    row = connection.execute(select(leases).where(leases.c.name == JOB)).first()
+    if row is None:
+        return None
+    left = (row.until_at - database_clock(connection, own)) / 1e9
+    return Held(row.holder, row.epoch, row.until_at, left)
+
+
+def take_job(connection: Connection, holder: str, seen: Held | None, now: int, length: int) -> int | None:
+    """The epoch of the job's lease, taken as it was `seen`; None: another has taken or renewed it since."""
+    connection.execute(CreateTable(leases, if_not_exists=True))
+    values = {"holder": holder, "until_at": now + length}
+    t = leases.c
+    if seen is None:
+        there = connection.scalar(select(t.epoch).where(t.name == JOB))
+        if there is None:
+            connection.execute(insert(leases).values(name=JOB, epoch=1, **values))
+        return 1 if there is None else None
+    as_seen = (t.name == JOB, t.epoch == seen.epoch, t.until_at == seen.until)
+    done = connection.execute(update(leases).where(*as_seen).values(epoch=seen.epoch + 1, **values))
+    return seen.epoch + 1 if done.rowcount else None
+
+
+def renew_job(connection: Connection, holder: str, epoch: int, now: int, length: int) -> None:
+    """Have the job's lease end later. Raises OutboxError where another has taken it."""
+    t = leases.c
+    own = (t.name == JOB, t.epoch == epoch, t.holder == holder)
+    if not connection.execute(update(leases).where(*own).values(until_at=now + length)).rowcount:
+        raise taken_over(connection)
+
+
+def taken_over(connection: Connection) -> OutboxError:
+    """The error of a process that ran the job until another took it over."""
+    by = connection.scalar(select(leases.c.holder).where(leases.c.name == JOB)) or "another process"
+    return OutboxError(
+        TAKEN_OVER,
+        f"{by} has taken over the job: this one wrote nothing since, and ends",
+        "nothing is to be done: it goes on there; start this one with --standby to have it take over in turn",
+    )

@@ -53,6 +53,7 @@ class Outbox:
         self._afterwards = ThreadPoolExecutor(1, "outbox checkpoint")
         self._checkpoint: Future[None] | None = None
         self._opened = False
+        self._fence: Mapping[str, int] = _NO_FENCE
         self.place = place
 
     @classmethod
@@ -61,12 +62,14 @@ class Outbox:
         url: str,
         *,
         create: bool = True,
+        upgrade: bool | None = None,
         wait: float = 10.0,
         durable: bool = True,
         clock: Callable[[], int] = time.time_ns,
     ) -> Outbox:
         """The outbox at `sqlite:///FILE` or `postgresql://...`; a new one is made unless `create` is false.
 
+        One of a version before is brought up to date with `upgrade`, by itself where a new one would be made.
         `wait` is how many seconds to wait for a lock that another process holds. Without `durable`, SQLite
         does not wait for the disk: what was committed survives the end of the process, though not a loss of
         power. Raises OutboxError if it cannot be opened, or is of another version.
@@ -74,15 +77,15 @@ class Outbox:
         place = place_of(url)
         outbox = cls(engine_for(url, wait=wait, create=create, durable=durable), place, clock)
         try:
-            outbox._prepare(create)
+            outbox._prepare(create, create if upgrade is None else upgrade)
             outbox._opened = True
         except OutboxError:
             outbox.close()
             raise
         return outbox
 
-    def _prepare(self, create: bool) -> None:
-        with self.writing() if create else self.reading() as connection:
+    def _prepare(self, create: bool, upgrade: bool) -> None:
+        with self.writing() if create or upgrade else self.reading() as connection:
             tables = set(inspect(connection).get_table_names())
             found = connection.scalar(select(versions.c.version)) if versions.name in tables else None
             if found is None and create and not tables & set(metadata.tables):
@@ -90,12 +93,12 @@ class Outbox:
                 connection.execute(versions.insert(), {"version": VERSION})
                 for place in (indexed, assigned):
                     connection.execute(place.insert(), {"number": 0})
-            elif found is not None and found in migration.BEFORE and create:
+            elif found is not None and found in migration.BEFORE and upgrade:
                 migration.begin(connection, found)
             elif found != VERSION:
                 raise self._wrong_version(found)
             moving = found is not None and migration.unfinished(connection)
-        if moving and not create:
+        if moving and not upgrade:
             raise self._wrong_version(migration.MOVED)
         while moving:
             with self.writing() as connection:
@@ -139,6 +142,7 @@ class Outbox:
             self._engine.connect().execution_options(**{WRITES: True, LARGE: large}) as connection,
             connection.begin(),
         ):
+            leases.fence(connection, self._fence)
             yield connection
 
     def record(
@@ -320,6 +324,27 @@ class Outbox:
         """Ends leases that are held at these epochs."""
         with self.writing() as connection:
             leases.give_back(connection, held)
+
+    def job_lease(self) -> leases.Held | None:
+        """The lease of the job that writes batches here; None: nobody ever had it."""
+        with self.reading() as connection:
+            return leases.job_lease(connection, self._clock())
+
+    def take_job(self, holder: str, seen: leases.Held | None, seconds: float) -> int | None:
+        """The epoch of the job's lease, taken as it was `seen`; None: another was quicker. From then on every
+        transaction that writes by this object does so only while nobody has taken it over."""
+        with self.writing() as connection:
+            now = leases.database_clock(connection, self._clock())
+            epoch = leases.take_job(connection, holder, seen, now, int(seconds * 1e9))
+        if epoch is not None:
+            self._fence = {leases.JOB: epoch}
+        return epoch
+
+    def renew_job(self, holder: str, epoch: int, seconds: float) -> None:
+        """Have the job's lease last for so many seconds from now, also while a long transaction writes."""
+        with translated(self.place), self._engine.connect() as connection, connection.begin():
+            now = leases.database_clock(connection, self._clock())
+            leases.renew_job(connection, holder, epoch, now, int(seconds * 1e9))
 
     def take_up(self, receiver: str, stages: Notifying, now: int) -> None:
         """Tell stages what they knew before a restart."""

@@ -37,6 +37,11 @@ def register(subparsers: Subparsers) -> None:
         help="with --once: then end time, which settles everything still open, and close the state folder",
     )
     parser.add_argument(
+        "--standby",
+        action="store_true",
+        help="wait while another process runs the job, then take it over; its outbox has to be on PostgreSQL",
+    )
+    parser.add_argument(
         "--accept-loss",
         action="append",
         default=[],
@@ -53,6 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.drain and not arguments.once:
         raise UsageError("--drain goes with --once", "a job that runs on has no end of time")
+    if arguments.standby and arguments.once:
+        raise UsageError("--standby does not go with --once", "a standby waits, and then runs on")
     progress = Progress(sys.stderr)
     stop = Stop(progress.tell)
 
@@ -88,7 +95,8 @@ def _live(job: Job, arguments: argparse.Namespace, progress: Progress, stop: Sto
     from cep.job.state_folder.folder import StateFolder
 
     accepted = frozenset(map(os.path.realpath, arguments.accept_loss))
-    mode, stderr = lifecycle.Mode(arguments.once, arguments.drain, accepted), sys.stderr
+    how = arguments.once, arguments.drain, arguments.standby
+    mode, stderr = lifecycle.Mode(*how, accepted), sys.stderr
     try:
         with journal.kept(
             StateFolder(job.state).logs / "python.log",

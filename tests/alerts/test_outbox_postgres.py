@@ -18,7 +18,7 @@ from erasable import ROUTES, VALUE, erasable
 from some_alerts import SECOND, raised
 from sqlalchemy import create_engine, inspect, text
 
-from alerts.outbox import BatchRecord, Outbox, Recorded, Settled, Wanted
+from alerts.outbox import BatchRecord, Outbox, OutboxError, Recorded, Settled, Wanted
 from alerts.outbox.episodes import assign_some
 from alerts.raised import Raised
 from alerts.routing import Route
@@ -67,6 +67,36 @@ def url(server: str, request: pytest.FixtureRequest) -> str:
         connection.execute(text(f"CREATE DATABASE {name}"))
     engine.dispose()
     return server.replace("DATABASE", name)
+
+
+def new_database(url: str) -> str:
+    """The address of a new outbox, in a schema of its own beside another."""
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text("CREATE SCHEMA fresh"))
+    engine.dispose()
+    found = f"{url}&options=-csearch_path%3Dfresh"
+    Outbox.open(found).close()
+    return found
+
+
+def _shape(url: str) -> dict[str, object]:
+    """Columns and indexes by table; SQLite's files say INTEGER for what is BIGINT here."""
+    engine = create_engine(url)
+    about = inspect(engine)
+    found = {
+        table: (
+            sorted(
+                (one["name"], str(one["type"]).replace("INTEGER", "BIGINT"), one["nullable"])
+                for one in about.get_columns(table)
+            ),
+            sorted(str(one["column_names"]) for one in about.get_indexes(table)),
+            about.get_pk_constraint(table)["constrained_columns"],
+        )
+        for table in about.get_table_names()
+    }
+    engine.dispose()
+    return found
 
 
 def told(recorded: Recorded) -> tuple[list[str], list[str], int, bool]:
@@ -185,8 +215,10 @@ def test_what_is_erased_goes_from_postgres_too(url: str, tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_an_outbox_of_before_is_brought_up_to_date(url: str, tmp_path: Path) -> None:
-    statements = GOLDEN.read_text("utf-8").replace("WITHOUT ROWID", "")
+@pytest.mark.parametrize("version", [2, 3, 4])
+def test_an_outbox_of_before_is_brought_up_to_date(url: str, tmp_path: Path, version: int) -> None:
+    golden = GOLDEN.with_name(f"outbox_version_{version}.sql").read_text("utf-8")
+    statements = re.sub(r"(GENERATED ALWAYS AS \(.*\))", r"\1 STORED", golden.replace("WITHOUT ROWID", ""))
     engine = create_engine(url)
     with engine.begin() as connection:
         for statement in re.split(r";\n", statements):
@@ -194,14 +226,19 @@ def test_an_outbox_of_before_is_brought_up_to_date(url: str, tmp_path: Path) -> 
                 connection.exec_driver_sql(statement)
     engine.dispose()
     with closing(sqlite3.connect(tmp_path / "outbox.db")) as database, database:
-        database.executescript(GOLDEN.read_text("utf-8"))
+        database.executescript(golden)
     database.close()
-    boxes = [Outbox.open(one, clock=lambda: 5) for one in (url, f"sqlite:///{tmp_path}/outbox.db")]
+    urls = (url, f"sqlite:///{tmp_path}/outbox.db")
+    for one in urls:
+        with pytest.raises(OutboxError, match=f"is of version {version} or half way"):
+            Outbox.open(one, create=False)
+    boxes = [Outbox.open(one, clock=lambda: 5, create=False, upgrade=True) for one in urls]
     assert boxes[0].alerts() == boxes[1].alerts() != []
     assert (
         boxes[0].alerts(Wanted(key={"card_id": "b"})) == boxes[1].alerts(Wanted(key={"card_id": "b"})) != []
     )
     assert boxes[0].due("desk", 2**62, 9) == boxes[1].due("desk", 2**62, 9) != []
+    assert _shape(url) == _shape(new_database(url)), "tables, columns and indexes are those of a new one"
     came = [raised(1, key="a"), raised(8, key="a", time=100, suppress=100)]
     one, other = (told(box.record(BatchRecord(2, "d", {}), came, [Route("desk")])) for box in boxes)
     assert one == other

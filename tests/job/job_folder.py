@@ -47,7 +47,7 @@ PATIENCE = 240.0
 class JobFolder:
     """`streams` get a feed each: `inbox/STREAM/*.jsonl`. `more` is written at the end of job.toml.
 
-    `environ` comes to the environment of its commands.
+    `environ` comes to the environment of its commands. `server` is the address of an outbox on PostgreSQL.
     """
 
     root: Path
@@ -57,6 +57,7 @@ class JobFolder:
     shards: int = 4
     more: str = ""
     environ: Mapping[str, str] = field(default_factory=dict)
+    server: str = ""
     _written: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
@@ -72,9 +73,10 @@ class JobFolder:
         feeds = "".join(
             f'[feeds.{s}]\nsource = "files"\npath = "inbox/{s}/*.jsonl"\n' for s in streams or self.streams
         )
+        outbox = f'[outbox]\nurl = "{self.server}"\n' if self.server else ""
         text = (
             f'[job]\nname = "test"\npacks = "packs/"\nstate = "state/"\ntrigger = "{self.trigger}"\n'
-            f"shards = {shards or self.shards}\n{feeds}{self.more}"
+            f"shards = {shards or self.shards}\n{outbox}{feeds}{self.more}"
         )
         self.description.write_text(text, "utf-8")
 
@@ -108,7 +110,7 @@ class JobFolder:
 
     def alerts(self) -> list[dict[str, object]]:
         """The alerts in the outbox, in the order raised, each with its batch."""
-        outbox = Outbox.open(f"sqlite:///{self.outbox}", create=False)
+        outbox = Outbox.open(self.outbox_url, create=False)
         try:
             return [{**one.alert, "batch": one.batch} for one in outbox.alerts()]
         finally:
@@ -123,13 +125,17 @@ class JobFolder:
         return self._last_result().runs
 
     def _last_result(self) -> Result:
-        outbox = Outbox.open(f"sqlite:///{self.outbox}", create=False)
+        outbox = Outbox.open(self.outbox_url, create=False)
         try:
             last = outbox.last_batch()
         finally:
             outbox.close()
         assert last is not None
         return result_of(last.result)
+
+    @property
+    def outbox_url(self) -> str:
+        return self.server or f"sqlite:///{self.outbox}"
 
     @property
     def outbox(self) -> Path:

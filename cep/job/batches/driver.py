@@ -113,6 +113,7 @@ class Driver:
         begun = time.perf_counter()
         self._attempts.begin(number)
         before = self._results.before(number)
+        self.around.patiently(lambda _: self.around.assure())
         manifest = self.preparation.manifest(number, before)
         plan = self.deploys.plan(manifest.revisions, manifest.generations)
         task.send(frame.sparkSession.sparkContext, manifest, self._attempts.careful)

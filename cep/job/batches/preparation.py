@@ -64,7 +64,7 @@ class Preparation:
         made = manifests.following(first, before, plan, stretch, standing)
         made = extents.fixed(folder, self._deploys.sources(), made, extents.accepting(self.accepted))
         made = self._with_letters(made, plan)
-        manifests.write(folder.manifests, made)
+        manifests.write(folder.manifests, made, new=True)
         self._tell_lost(made)
         if deployed and (since := manifests.oldest(folder.manifests, number)) is not None:
             self._deploys.forget(since)

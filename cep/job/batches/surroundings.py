@@ -19,7 +19,8 @@ Answer = TypeVar("Answer")
 class Surroundings:
     """The state folder and the outbox, the environment, the wall clock (ns since 1970 UTC), and the user.
 
-    `tell` is called with sentences.
+    `tell` is called with sentences. `assure` returns while this process may run batches; else it raises
+    OutboxError.
     """
 
     folder: StateFolder
@@ -28,6 +29,7 @@ class Surroundings:
     clock: Callable[[], int]
     tell: Callable[[str], None]
     outage: Outage = field(default_factory=Outage)
+    assure: Callable[[], None] = lambda: None
 
     def patiently(self, ask: Callable[[Outbox], Answer]) -> Answer:
         """The answer of the outbox, asked until its database is there. Raises as `ask` does, and StoppedError

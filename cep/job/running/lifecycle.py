@@ -1,5 +1,6 @@
 """From the lock to the last batch: what a job does besides its batches, in the order in which it does it.
 
+leadership   the lease of the job, where several machines reach its outbox
 origin       the outbox and the packs with which a start goes on
 port         metrics and health answer from here on
 inspection   the state folder is looked over before Java starts
@@ -12,6 +13,8 @@ query_watch  batches, until the job is done or is to stop; started again where i
 
 from __future__ import annotations
 
+import os
+import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -20,8 +23,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from alerts.outbox import Outbox
-from cep.config import Job
-from cep.errors import ConfigurationError
+from cep.config import Job, SecretError
+from cep.errors import NO_STANDBY, ConfigurationError
 from cep.files import write_json
 from cep.job.batches.deployed_packs import Running
 from cep.job.batches.driver import Driver, FinishedBatch
@@ -31,6 +34,7 @@ from cep.job.clocks.wrong_clock import wrong
 from cep.job.running.delivery import Deliverer
 from cep.job.running.episodes import EpisodeKeeper
 from cep.job.running.health import Standing
+from cep.job.running.leadership import Leadership
 from cep.job.running.port import answering
 from cep.job.running.progress import Progress
 from cep.job.running.record import RecordKeeper
@@ -54,6 +58,7 @@ from rules.typed import Pack
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+NEEDS_SERVER = 'keep it on PostgreSQL: [outbox] url = "postgresql://..."'
 Spark = Callable[..., "AbstractContextManager[SparkSession]"]
 """Opens a session, as cep.job.spark.session.running does."""
 Warn = Callable[[Sequence[Diagnostic]], None]
@@ -63,11 +68,13 @@ Warn = Callable[[Sequence[Diagnostic]], None]
 class Mode:
     """`once`: take what is there and stop; `drain`: then settle everything and close the folder.
 
-    `accepted` are resolved paths of files that the batch which is open may go without.
+    `standby`: wait for the end of another process that runs the job. `accepted` are resolved paths of files
+    that the batch which is open may go without.
     """
 
     once: bool = False
     drain: bool = False
+    standby: bool = False
     accepted: frozenset[str] = frozenset()
 
 
@@ -98,7 +105,11 @@ def run(
     if found := wrong(time.time_ns()):
         raise DiagnosticsError([found])
     launch = replace(launch, packs=cache(launch.packs))
-    folder = StateFolder(launch.job.state)
+    folder = state_folder(launch)
+    if launch.mode.standby and not folder.own:
+        raise ConfigurationError(
+            "--standby needs an outbox that other processes reach", NEEDS_SERVER, NO_STANDBY
+        )
     warn = warn or (lambda found: progress.tell(render_all(found)) if found else None)
     if not folder.closed:
         warn(beforehand.check(launch.job, folder, launch.environ, launch.packs))
@@ -106,21 +117,43 @@ def run(
     asked = stop or Stop(progress.tell)
     try:
         with ExitStack() as stack:
-            log = stack.enter_context(lock.held(folder))
-            _Lifecycle(launch, progress, warn, asked, stack).run(spark, log)
+            hold = lock.opened if folder.own else lock.held
+            log = stack.enter_context(hold(folder))
+            _Lifecycle(launch, progress, warn, asked, stack, folder).run(spark, log)
     except (ConfigurationError, DiagnosticsError):
-        raise
+        if asked.why is None:
+            raise
     except Exception as error:
         if not asked.abandoned:
             raise explained(error, folder, time.time()) from error
+    if asked.why is not None:
+        raise asked.why
+
+
+def state_folder(launch: Launch) -> StateFolder:
+    """The state folder of a job; where others may use it at once, with a name for this process there."""
+    job = launch.job
+    try:
+        shared = not job.outbox_url(launch.environ).startswith("sqlite")
+    except SecretError:  # it is told of with the rest of job.toml
+        shared = False
+    return StateFolder(job.state, f"{socket.gethostname()}-{os.getpid()}" if shared else "")
 
 
 class _Lifecycle:
     """One run of the program. What it begins ends with `stack`, in the reverse order."""
 
-    def __init__(self, launch: Launch, progress: Progress, warn: Warn, stop: Stop, stack: ExitStack) -> None:
+    def __init__(
+        self,
+        launch: Launch,
+        progress: Progress,
+        warn: Warn,
+        stop: Stop,
+        stack: ExitStack,
+        folder: StateFolder,
+    ) -> None:
         self._launch = launch
-        self._folder = StateFolder(launch.job.state)
+        self._folder = folder
         self._progress = progress
         self._warn = warn
         self._stop = stop
@@ -132,6 +165,7 @@ class _Lifecycle:
             launch.job.receivers, launch.environ, self._metrics, progress, stop, launch.job.settings,
             launch.job.state,
         )  # fmt: skip
+        self._leadership: Leadership | None = None
         self._episodes: EpisodeKeeper | None = None
         self._retention = RetentionKeeper(launch.job.retention, time.time_ns, progress.tell)
         self._record = RecordKeeper(self._folder.record, launch.job.keep, time.time_ns, progress.tell)
@@ -145,18 +179,23 @@ class _Lifecycle:
         require_java(environ)
         if any(feed.source.connected for feed in job.feeds):
             connector_jars()
+        cores = job.cores or usable_cores()
         before = folder.layout()
         if before is not None and (differing := beforehand.differences(job, before)):
             raise DiagnosticsError(differing)
+        warm = None if before is None or not self._launch.mode.standby else before.partitions
+        session = None if warm is None else self._session(spark, warm, cores, log)
+        outbox = self._led(log) if folder.own else None
+        if self._stop.is_set():
+            return
+        before = folder.layout()
         port = self._stack.enter_context(ExitStack())
         port.enter_context(answering(job, environ, self._metrics, self._standing))
         if self._stop.is_set():
             return
-        outbox = origin.open_outbox(job, folder, environ)
-        self._stack.callback(outbox.close)
+        outbox = outbox or self._opened()
         self._stack.callback(port.close)  # before the outbox closes, which requests ask
         driver = self._go_on(outbox, before)
-        cores = job.cores or usable_cores()
         streams = driver.deploys.fed(before.feeds if before else ())
         layout = folder.settle_layout(job.shards, min(cores, job.shards), streams)
         self._metrics.watch_outbox(outbox, self._delivery.names, self._progress.tell)
@@ -168,12 +207,32 @@ class _Lifecycle:
         if self._stop.is_set():
             return
         self._stop.stage = lambda: _stage(driver)
-        self._progress.tell("starting Spark; the first batch takes 5 to 20 seconds")
-        opened = spark(folder, layout.partitions, cores, log, environ, self._stop.java)
-        self._batches(self._stack.enter_context(opened), driver, layout, cores)
+        session = session or self._session(spark, layout.partitions, cores, log)
+        self._batches(session, driver, layout, cores)
         if self._launch.mode.once:
             self._delivery.finish()
         self._stop.stage = lambda: "ending"
+
+    def _session(self, spark: Spark, partitions: int, cores: int, log: int) -> SparkSession:
+        self._progress.tell("starting Spark; the first batch takes 5 to 20 seconds")
+        environ, java = self._launch.environ, self._stop.java
+        return self._stack.enter_context(spark(self._folder, partitions, cores, log, environ, java))
+
+    def _opened(self) -> Outbox:
+        outbox = origin.open_outbox(self._launch.job, self._folder, self._launch.environ)
+        self._stack.callback(outbox.close)
+        return outbox
+
+    def _led(self, log: int) -> Outbox:
+        """The outbox, once this process has the lease of the job, or is to stop."""
+        outbox = self._opened()
+        self._leadership = Leadership(outbox, self._stop, self._progress.tell)
+        if self._leadership.take(self._launch.mode.standby):
+            self._leadership.keep(self._stack)
+            self._stack.enter_context(lock.shared(self._folder, log))
+            if self._folder.closed:
+                raise origin.closed(self._folder)
+        return outbox
 
     def _go_on(self, outbox: Outbox, before: FolderLayout | None) -> Driver:
         """The driver of the batches to come, with what the folder and the outbox have of those before."""
@@ -185,7 +244,8 @@ class _Lifecycle:
         self._warn(running.findings())
         self._metrics.packs(running.revisions)
         outage = Outage(self._stop.wait)
-        around = Surroundings(folder, outbox, self._launch.environ, time.time_ns, tell, outage)
+        assure = self._leadership.assure if self._leadership else lambda: None
+        around = Surroundings(folder, outbox, self._launch.environ, time.time_ns, tell, outage, assure)
         driver = Driver(around, running, self._finished, self._metrics.deployed)
         driver.preparation.accepted = accepted
         self._standing.driver, self._standing.outbox = driver, outbox

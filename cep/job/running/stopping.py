@@ -25,7 +25,7 @@ class Stop:
 
     `stage` is set by the job, and so is `on_request`, which is called when the job was asked. `since` is when
     that was, wall clock in ns; None before. `abandoned` says that Java is ended or will be, so that whatever
-    fails then fails for that.
+    fails then fails for that. `why` is the error with which the job ended itself, None where it did not.
     """
 
     def __init__(
@@ -40,6 +40,7 @@ class Stop:
         self.on_request: Callable[[], None] = lambda: None
         self.since: int | None = None
         self.abandoned = False
+        self.why: Exception | None = None
 
     def java(self, process: subprocess.Popen[bytes]) -> None:
         """Says that this is a process of Java, which leads a process group of its own."""
@@ -63,6 +64,14 @@ class Stop:
         stage = self.stage()
         self._abandon()
         return _second(stage)
+
+    def end(self, why: Exception) -> None:
+        """Ends Java at once, whatever it does: this process may not go on, and says why."""
+        self.why = why
+        self.since = self._clock()
+        self._asked.set()
+        self._abandon()
+        self.on_request()
 
     def is_set(self) -> bool:
         """True if the job was asked to stop."""

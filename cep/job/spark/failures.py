@@ -8,6 +8,7 @@ import time
 import traceback
 from pathlib import Path
 
+from alerts.codes import TAKEN_OVER
 from alerts.outbox import OutboxError
 from cep.errors import JAVA_ENDED, JobError, OutsideError, PoisonError, from_text
 from cep.job.state_folder.folder import StateFolder
@@ -61,7 +62,7 @@ def explained(error: BaseException, folder: StateFolder, now: float) -> JobError
     if isinstance(error, JobError):
         return error
     if isinstance(error, OutboxError):
-        return OutsideError(error.message, error.help)
+        return OutsideError(error.message, error.help, error.code if error.code == TAKEN_OVER else "")
     text = str(error)
     if type(error).__name__ in ("Py4JNetworkError", "Py4JError", "ConnectionRefusedError"):
         return OutsideError(

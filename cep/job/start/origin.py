@@ -17,7 +17,7 @@ from rules.typed import Pack
 
 
 def open_outbox(job: Job, folder: StateFolder, environ: Mapping[str, str]) -> Outbox:
-    """The outbox, made anew only where no batch has begun yet.
+    """The outbox, made anew only where no batch has begun yet; one of a version before is brought up to date.
 
     Raises OutboxError. Raises ConfigurationError where batches have begun and it is missing.
     """
@@ -25,7 +25,7 @@ def open_outbox(job: Job, folder: StateFolder, environ: Mapping[str, str]) -> Ou
     url = job.outbox_url(environ)
     if begun and url.startswith("sqlite:") and not Path(place_of(url)).exists():
         raise folder.damaged(f"its outbox {place_of(url)} is missing")
-    return Outbox.open(url, create=not begun)
+    return Outbox.open(url, create=not begun, upgrade=True)
 
 
 def packs(

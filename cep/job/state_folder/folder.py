@@ -16,6 +16,7 @@ scratch/         Spark's temporary files, emptied at every start
 
 from __future__ import annotations
 
+import os
 import shutil
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -33,6 +34,17 @@ FORMAT = 4
 _READ = (3, FORMAT)
 
 
+def ended(process: int) -> bool:
+    """True if this machine has no process of that number."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        pass
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class FolderLayout:
     """The settings of a state folder for good. `feeds`: every feed that was ever read into it, sorted."""
@@ -45,9 +57,13 @@ class FolderLayout:
 
 @dataclass(frozen=True, slots=True)
 class StateFolder:
-    """The paths of a state folder; nothing is read or made until asked for."""
+    """The paths of a state folder; nothing is read or made until asked for.
+
+    Of several processes that use it at once each has a name of its `own` for its temporary files.
+    """
 
     root: Path
+    own: str = ""
 
     @property
     def layout_file(self) -> Path:
@@ -107,7 +123,7 @@ class StateFolder:
     @property
     def scratch(self) -> Path:
         """Temporary files."""
-        return self.root / "scratch"
+        return self.root / "scratch" / self.own
 
     @property
     def blobs(self) -> Path:
@@ -127,7 +143,11 @@ class StateFolder:
             ) from error
 
     def empty_scratch(self) -> None:
-        """Removes what an earlier run left behind."""
+        """Removes what an earlier run left behind; of several, those of this machine that have ended."""
+        for left in (self.root / "scratch").glob("*") if self.own else ():
+            machine, _, process = left.name.rpartition("-")
+            if machine == self.own.rpartition("-")[0] and process.isdigit() and ended(int(process)):
+                shutil.rmtree(left, ignore_errors=True)
         shutil.rmtree(self.scratch, ignore_errors=True)
         self.scratch.mkdir(parents=True, exist_ok=True)
 

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from cep.batch.clock import BatchStart, Partition, Seen
-from cep.errors import RESTORE, ConfigurationError
+from cep.errors import RESTORE, ConfigurationError, OutsideError
 from cep.events import MIN_TIME
 from cep.files import DamagedFileError, checksum_of, read_json, sealed, to_json, unsealed, write_json
 from cep.job.clocks.idle import AllIdle, all_idle_since, delivering, excused, idle_partitions, paced
@@ -27,6 +27,7 @@ from cep.plan.plan import Plan, RuleId, RuleName
 from cep.resources.resource import Pin
 
 VERSION = 3
+BEGUN_ELSEWHERE = "CEP0874"
 _READ = (2, VERSION)
 """Of version 2 there is no checksum, and nothing of the batch's files."""
 _KEPT = 1_000  # manifests of so many batches: Spark can go back 100
@@ -270,9 +271,19 @@ def read(manifests: Path, batch: int) -> Manifest | None:
     return found
 
 
-def write(manifests: Path, manifest: Manifest) -> None:
-    """Writes the manifest of a batch, whole and on disk before anything else happens; old ones go."""
-    write_json(manifests / f"{manifest.batch}.json", manifest.as_dict())
+def write(manifests: Path, manifest: Manifest, *, new: bool = False) -> None:
+    """Writes the manifest of a batch, whole and on disk before anything else happens; old ones go.
+
+    Raises OutsideError where a `new` one was written by another process since somebody looked.
+    """
+    try:
+        write_json(manifests / f"{manifest.batch}.json", manifest.as_dict(), new=new)
+    except FileExistsError as error:
+        raise OutsideError(
+            f"another process has begun batch {manifest.batch} since this one did",
+            "start the job again: it goes on where it stopped",
+            BEGUN_ELSEWHERE,
+        ) from error
     (manifests / f"{manifest.batch - _KEPT}.json").unlink(missing_ok=True)
 
 
