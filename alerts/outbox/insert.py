@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Insert, func, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from alerts.arrow_columns import Ints
+from alerts.outbox.copy_rows import WORTHWHILE, copy_rows
 from alerts.outbox.heads import PLACES, heads
 from alerts.outbox.schema import alerts, indexed, rules
 from alerts.outbox.write_rows import write_rows
@@ -57,7 +58,10 @@ def _next_number(connection: Connection) -> int:
 
 def insert_rows(connection: Connection, rows: Sequence[Row]) -> None:
     """Insert alerts but those whose head is taken."""
-    write_rows(connection, _but_known(connection), COLUMNS, rows)
+    if connection.dialect.name == "postgresql" and len(rows) >= WORTHWHILE:
+        copy_rows(connection, alerts, COLUMNS, rows, "head")
+    else:
+        write_rows(connection, _but_known(connection), COLUMNS, rows)
 
 
 def _but_known(connection: Connection) -> Insert:
