@@ -381,6 +381,28 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
         ("-2", "CEP0706", "must be at least 1", ""),
         ("1025", "CEP0706", "must be at most 1,024", ""),
     ],
+    "[spark] master": [
+        ('"local[4]"', "CEP0706", "`local[4]` is no cluster", "remove the line"),
+        ('"yarn"', "CEP0706", "no job of this version runs on yarn", "spark://head:7077"),
+        ('"k8s://https://head:6443"', "CEP0706", "runs on k8s", "spark://head:7077"),
+        ('"head:7077"', "CEP0706", "is no address of a master", "spark://HOST:PORT"),
+        ('"spark://head"', "CEP0706", "is no address of a master", "spark://HOST:PORT"),
+        ('"spark://a:7077,b"', "CEP0706", "is no address of a master", "spark://HOST:PORT"),
+        ('"spark://head:7077"', "CEP0744", "how many of the cluster's cores", "cores = 4"),
+    ],
+    "[spark] python": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"/opt/cep/bin/python"', "CEP0744", "`python` is for the machines of a cluster", "master"),
+    ],
+    "[spark] host": [
+        ('"10.0.0.5"', "CEP0744", "`host` is for the machines of a cluster", "master"),
+    ],
+    "[spark] conf": [
+        ('{ "spark.executor.memory" = [] }', "CEP0706", "`spark.executor.memory` is no text", '"4g"'),
+        ("{ spark.cores.max = 8 }", "CEP0745", "the job sets `spark.cores.max` itself", "[spark] cores"),
+        ('{ "spark.sql.streaming.x" = "1" }', "CEP0745", "would depend on it", "remove it"),
+        ('{ "executor.memory" = "4g" }', "CEP0745", "is no setting of Spark", "begin with `spark.`"),
+    ],
 }  # fmt: skip
 
 for _key in ("fields", "constants", "timestamps", "zone", "delimiter"):

@@ -181,6 +181,8 @@ def test_what_messages_say_to_write_is_right(tmp_path: Path, key: Key) -> None:
         changed = {("receivers.desk", name): value for name, value in RECEIVERS[kind].items()} | changed
     if key.name in ("topics", "pattern"):  # one of the three stands
         changed[key.table, "topic"] = None
+    if key.table == "spark":  # no cluster without a number of cores, no machine of one without it
+        changed = {("spark", "cores"): "4", ("spark", "master"): '"spark://head:7077"'} | changed
     if key.table == "http":  # the two stand together
         changed = {("http", "certificate"): '"job.pem"', ("http", "key"): '"job.key"'} | changed
     assert told(tmp_path, written(changed), **SECRETS) == []

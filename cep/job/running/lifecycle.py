@@ -31,6 +31,7 @@ from cep.job.clocks.wrong_clock import wrong
 from cep.job.running.delivery import Deliverer
 from cep.job.running.episodes import EpisodeKeeper
 from cep.job.running.health import Standing
+from cep.job.running.machines import join
 from cep.job.running.port import answering
 from cep.job.running.progress import Progress
 from cep.job.running.record import RecordKeeper
@@ -156,7 +157,7 @@ class _Lifecycle:
         self._stack.callback(outbox.close)
         self._stack.callback(port.close)  # before the outbox closes, which requests ask
         driver = self._go_on(outbox, before)
-        cores = job.cores or usable_cores()
+        cores = job.machines.cores or usable_cores()
         streams = driver.deploys.fed(before.feeds if before else ())
         layout = folder.settle_layout(job.shards, min(cores, job.shards), streams)
         self._metrics.watch_outbox(outbox, self._delivery.names, self._progress.tell)
@@ -169,7 +170,7 @@ class _Lifecycle:
             return
         self._stop.stage = lambda: _stage(driver)
         self._progress.tell("starting Spark; the first batch takes 5 to 20 seconds")
-        opened = spark(folder, layout.partitions, cores, log, environ, self._stop.java)
+        opened = spark(folder, layout.partitions, cores, log, environ, self._stop.java, job.machines)
         self._batches(self._stack.enter_context(opened), driver, layout, cores)
         if self._launch.mode.once:
             self._delivery.finish()
@@ -213,6 +214,8 @@ class _Lifecycle:
         mode = self._launch.mode
         query = QueryWatch(spark, driver, self._stop, self._launch.job.trigger / 1e9, mode.once)
         try:
+            if not join(spark, driver, cores, self._stop):
+                return
             query.run(layout, cores)
             if mode.drain and not self._stop.is_set() and not driver.drained:
                 driver.preparation.drain = True

@@ -11,6 +11,7 @@ from alerts.outbox import OutboxError
 from cep.errors import JobError
 from cep.job.batches.driver import Driver
 from cep.job.clocks.running_time import SetBack
+from cep.job.running import machines
 from cep.job.running.retries import Retries
 from cep.job.running.stopping import Stop
 from cep.job.running.taken import Taken
@@ -74,7 +75,7 @@ class QueryWatch:
         try:
             query = stream.start(
                 self._spark, self._folder, layout, cores, feeds, driver, trigger,
-                record=driver.running.job.keep > 0, mask=driver.running.job.mask(driver.around.environ),
+                shared=machines.shared(driver), environ=machines.variables(driver, feeds),
             )  # fmt: skip
             return self._watch(query, taken)
         except (Py4JError, OSError) as error:  # either, when the JVM is gone
