@@ -33,7 +33,7 @@ def description() -> dict[str, Any]:
     components: dict[str, Any] = {}
     for one in OPERATIONS:
         paths.setdefault(PREFIX + one.path, {})[one.method.lower()] = _operation(one, components)
-    _schema(Problem, components)
+    schema_of(Problem, components)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Standing rules: a job's alerts", "version": metadata.version("standing-rules")},
@@ -46,7 +46,7 @@ def description() -> dict[str, Any]:
 
 
 def _operation(one: Operation, components: dict[str, Any]) -> dict[str, Any]:
-    answer = _schema(one.answer, components)
+    answer = schema_of(one.answer, components)
     if one.in_list:
         answer = {"type": "object", "properties": {one.in_list: answer}, "required": [one.in_list],
                   "additionalProperties": False}  # fmt: skip
@@ -62,7 +62,7 @@ def _operation(one: Operation, components: dict[str, Any]) -> dict[str, Any]:
         },
     }
     if one.body is not None:
-        body = _schema(one.body, components)
+        body = schema_of(one.body, components)
         found["requestBody"] = {"content": {"application/json": {"schema": body}}}
     if one.scope == "read":
         found["security"].append({})  # on an address of the machine alone
@@ -88,13 +88,20 @@ def _refusal(says: str) -> dict[str, Any]:
     return {"description": says, "content": {MEDIA_TYPE: {"schema": {"$ref": _REF.format(model="Problem")}}}}
 
 
-def _schema(kind: Any, components: dict[str, Any]) -> dict[str, Any]:
+def _put(components: dict[str, Any], name: str, schema: dict[str, Any]) -> None:
+    """Puts a schema among the components, where no other may be under its name already."""
+    before = components.setdefault(name, schema)
+    assert before == schema, f"two types are called {name}: their schemas would be one"
+
+
+def schema_of(kind: Any, components: dict[str, Any]) -> dict[str, Any]:
     """The schema of a type; what it names goes to the components."""
     mode: Literal["validation", "serialization"]
     mode = "validation" if getattr(kind, "__module__", "").endswith(".bodies") else "serialization"
     found = adapter(kind).json_schema(ref_template=_REF, mode=mode)
-    components.update(found.pop("$defs", {}))
+    for name, inner in found.pop("$defs", {}).items():
+        _put(components, name, inner)
     if found.get("type") != "object":
         return found
-    components[kind.__name__] = found
+    _put(components, kind.__name__, found)
     return {"$ref": _REF.format(model=kind.__name__)}
