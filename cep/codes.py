@@ -60,6 +60,7 @@ CONFIG: Mapping[str, str] = MappingProxyType(
         "CEP0752": "options of Kafka that need one another",
         "CEP0753": "topics that are not named once",
         "CEP0754": "a field that the record of a log cannot give",
+        "CEP0786": "a feed over HTTP that nobody can bring events to",
     }
 )
 
@@ -114,6 +115,9 @@ RUNNING: Mapping[str, str] = MappingProxyType(
         "CEP0969": "the alert was erased",
         "CEP0970": "not all could be erased",
         "CEP0975": "a client has too many streams",
+        "CEP0976": "a feed takes no more events for now",
+        "CEP0977": "what was sent is no event",
+        "CEP0978": "events that could not be written",
         "CEP0999": "this should not have happened",
     }
 )

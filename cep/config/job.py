@@ -81,8 +81,8 @@ class Listen:
         return self.certificate is not None
 
 
-Scope = Literal["read", "operate", "deploy"]
-SCOPES: tuple[Scope, ...] = ("read", "operate", "deploy")
+Scope = Literal["read", "operate", "deploy", "ingest"]
+SCOPES: tuple[Scope, ...] = ("read", "operate", "deploy", "ingest")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from cep.config.job import Job
+from cep.config.values import OTHER_CLUSTERS
 from rules.diagnostics import Diagnostic
 
 MADE_HERE: Mapping[str, str] = MappingProxyType(
@@ -51,6 +52,14 @@ def masters(master: str) -> list[tuple[str, int]]:
 def check_machines(job: Job) -> Iterator[Diagnostic]:
     """Mistakes in [spark] that its single values do not show."""
     given, places = job.machines, job.places
+    kind = (given.master or "").partition("://")[0]
+    if kind in OTHER_CLUSTERS:
+        said, help_ = (
+            f"no job of this version runs on {kind}",
+            'write the address of a master: "spark://head:7077"',
+        )
+        yield Diagnostic("CEP0707", "error", said, places.value(("spark", "master")), help=help_)
+        return
     if given.master is not None and given.cores is None:
         said = "of how many of the cluster's cores the job is to run does not stand here"
         place = places.value(("spark", "master"))

@@ -36,9 +36,8 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
         ('"file:gone.key"', "CEP0708", "gone.key", ""),
     ],
     "[feeds.payment] source": [
-        ('""', "CEP0706", "is `files` or `kafka`, not empty", 'write `source = "files"`'),
-        ('"file"', "CEP0706", "is `files` or `kafka`, not `file`", "did you mean `files`?"),
-        ('"http"', "CEP0707", "not supported yet", 'use source = "files"'),
+        ('""', "CEP0706", "is `files` or `kafka` or `http`, not empty", 'write `source = "files"`'),
+        ('"file"', "CEP0706", "is `files` or `kafka` or `http`, not `file`", "did you mean `files`?"),
     ],
     "[feeds.payment] path": [
         ('""', "CEP0706", "it is empty", ""),
@@ -82,7 +81,13 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
         ("'\"'", "CEP0706", "one ASCII character", ""),
         ('"¦"', "CEP0706", "one ASCII character", ""),
     ],
-    "[feeds.refund] source": [('"kafca"', "CEP0706", "is `files` or `kafka`", "did you mean `kafka`?")],
+    "[feeds.order] source": [('"htp"', "CEP0706", "is `files` or `kafka` or `http`", "did you mean `http`?")],
+    "[feeds.order] format": [('"csv"', "CEP0706", "what comes by POST is JSON", "remove it")],
+    "[feeds.order] header": [("1", "CEP0705", "must be true or false", "write `header = false`")],
+    "[feeds.order] backlog": [
+        ("1000", "CEP0706", "must be at least 1,048,576", "write `backlog = 1073741824`"),
+    ],
+    "[feeds.refund] source": [('"kafca"', "CEP0706", "or `kafka` or `http`", "did you mean `kafka`?")],
     "[feeds.refund] servers": [
         ('""', "CEP0706", "it is empty", ""),
         ('"b1"', "CEP0706", "`b1` is no broker's host and port", '`servers = "b1:9092,b2:9092"`'),
@@ -383,8 +388,8 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
     ],
     "[spark] master": [
         ('"local[4]"', "CEP0706", "`local[4]` is no cluster", "remove the line"),
-        ('"yarn"', "CEP0706", "no job of this version runs on yarn", "spark://head:7077"),
-        ('"k8s://https://head:6443"', "CEP0706", "runs on k8s", "spark://head:7077"),
+        ('"yarn"', "CEP0707", "no job of this version runs on yarn", "spark://head:7077"),
+        ('"k8s://https://head:6443"', "CEP0707", "runs on k8s", "spark://head:7077"),
         ('"head:7077"', "CEP0706", "is no address of a master", "spark://HOST:PORT"),
         ('"spark://head"', "CEP0706", "is no address of a master", "spark://HOST:PORT"),
         ('"spark://a:7077,b"', "CEP0706", "is no address of a master", "spark://HOST:PORT"),
@@ -406,4 +411,5 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
 }  # fmt: skip
 
 for _key in ("fields", "constants", "timestamps", "zone", "delimiter"):
-    VALUES[f"[feeds.refund] {_key}"] = VALUES[f"[feeds.payment] {_key}"]
+    for _feed in ("refund", "order"):
+        VALUES[f"[feeds.{_feed}] {_key}"] = VALUES[f"[feeds.payment] {_key}"]

@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 from served import AT, Client, port
 from some_desk import SOME
 
+from cep.web.api import events
 from cep.web.api.known import OPERATIONS, PREFIX
 from cep.web.api.openapi import description, schema_of
 from cep.web.api.operation import Operation
@@ -84,7 +85,10 @@ def test_the_description_is_served_and_is_that_of_the_operations(client: Client)
     described = {
         (method.upper(), path) for path, methods in answer.value["paths"].items() for method in methods
     }
-    assert described == {(one.method, PREFIX + one.path) for one in OPERATIONS}
+    assert described == {
+        ("POST", PREFIX + events.PATH),
+        *((one.method, PREFIX + one.path) for one in OPERATIONS),
+    }
     names = [one.name for one in OPERATIONS]
     assert len(set(names)) == len(names)
     for schema in answer.value["components"]["schemas"].values():

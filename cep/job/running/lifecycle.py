@@ -31,6 +31,7 @@ from cep.job.clocks.wrong_clock import wrong
 from cep.job.running.delivery import Deliverer
 from cep.job.running.episodes import EpisodeKeeper
 from cep.job.running.health import Standing
+from cep.job.running.intakes import opened
 from cep.job.running.machines import join
 from cep.job.running.port import answering
 from cep.job.running.progress import Progress
@@ -157,6 +158,7 @@ class _Lifecycle:
         self._stack.callback(outbox.close)
         self._stack.callback(port.close)  # before the outbox closes, which requests ask
         driver = self._go_on(outbox, before)
+        self._take_events()
         cores = job.machines.cores or usable_cores()
         streams = driver.deploys.fed(before.feeds if before else ())
         layout = folder.settle_layout(job.shards, min(cores, job.shards), streams)
@@ -191,6 +193,16 @@ class _Lifecycle:
         driver.preparation.accepted = accepted
         self._standing.driver, self._standing.outbox = driver, outbox
         return driver
+
+    def _take_events(self) -> None:
+        """Events come by HTTP from here on; but none where time is to end with what is there."""
+        if not self._launch.mode.drain:
+            job, tell = self._launch.job, self._progress.tell
+            intakes = opened(job.feeds, self._folder, tell, self._stack)
+            self._standing.intakes = intakes
+            if intakes:
+                self._metrics.watch_intakes(lambda: {name: one.waiting for name, one in intakes.items()})
+            self._stack.callback(setattr, self._standing, "intakes", None)  # before they end
 
     def _keep_episodes(self, outbox: Outbox, packs: Callable[[], Mapping[str, Pack]]) -> None:
         self._episodes = EpisodeKeeper(self._launch.job.desk, packs, self._progress.tell, self._delivery.wake)

@@ -18,6 +18,7 @@ from cep.job.running.taken import Taken
 from cep.job.spark import stream
 from cep.job.spark.failures import explained, keep, worker_late
 from cep.job.state_folder.folder import FolderLayout
+from cep.sources.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -70,7 +71,8 @@ class QueryWatch:
         """Runs the query until it ends; why it failed, if it did."""
         driver = self._driver
         feeds = [feed for feed in driver.running.job.feeds if feed.name in driver.deploys.reading]
-        taken = Taken(feeds) if self._once and any(feed.source.connected for feed in feeds) else None
+        counted = self._once and any(feed.source.counted for feed in feeds)
+        taken = Taken(feeds, Checkpoint(self._folder.checkpoint)) if counted else None
         trigger = (0.0 if taken else None) if self._once else self._trigger
         try:
             query = stream.start(

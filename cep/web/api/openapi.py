@@ -7,12 +7,19 @@ from functools import cache
 from importlib import metadata
 from typing import Any, Literal
 
+from cep.web.api import events
 from cep.web.api.answering import adapter
 from cep.web.api.known import OPERATIONS, PREFIX
 from cep.web.api.operation import Operation
 from cep.web.api.problems import MEDIA_TYPE, Problem
 
 _REF = "#/components/schemas/{model}"
+_OF_EVENTS = {
+    "400": "lines are no JSON, the others are kept; or a CloudEvent is none (CEP0977)",
+    "415": "the body is of another type (CEP0964)",
+    "429": "too much waits to be read (CEP0976), or too many wrong tokens (CEP0963)",
+    "507": "the events could not be written (CEP0978)",
+}
 _REFUSALS = {
     "400": "what was sent cannot be meant (CEP0964)",
     "401": "a token is needed, or there is none such (CEP0961)",
@@ -34,6 +41,7 @@ def description() -> dict[str, Any]:
     for one in OPERATIONS:
         paths.setdefault(PREFIX + one.path, {})[one.method.lower()] = _operation(one, components)
     schema_of(Problem, components)
+    paths[PREFIX + events.PATH] = {"post": _events()}
     return {
         "openapi": "3.1.0",
         "info": {"title": "Standing rules: a job's alerts", "version": metadata.version("standing-rules")},
@@ -41,6 +49,27 @@ def description() -> dict[str, Any]:
         "components": {
             "schemas": dict(sorted(components.items())),
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _events() -> dict[str, Any]:
+    """The operation that takes events, whose bodies are no JSON of ours."""
+    text, more = {"type": "string"}, {"taken": {"type": "integer"}}
+    taken = {"type": "object", "properties": more, "required": ["taken"], "additionalProperties": False}
+    return {
+        "operationId": "take_events",
+        "summary": "Takes events of a feed",
+        "description": f"For tokens with scope `{events.SCOPE}`.",
+        "security": [{"token": []}],
+        "parameters": [{"name": "stream", "in": "path", "required": True, "schema": text}],
+        "requestBody": {
+            "required": True,
+            "content": {kind: {"schema": text if kind in events.LINES else {}} for kind in events.TYPES},
+        },
+        "responses": {
+            "202": {"description": "they are on disk", "content": {"application/json": {"schema": taken}}},
+            **{status: _refusal(says) for status, says in {**_REFUSALS, **_OF_EVENTS}.items()},
         },
     }
 
