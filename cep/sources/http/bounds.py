@@ -73,7 +73,8 @@ def _at_most(folder: Path, since: Position, end: Position) -> Position:
         if size + last - first <= BATCH_BYTES:
             size += last - first
             continue
-        return Position(segment, _line_begin(path_of(folder, segment), first + BATCH_BYTES - size, last))
+        at = first + BATCH_BYTES - size
+        return Position(segment, first if at == first else _line_begin(path_of(folder, segment), at, last))
     return end
 
 
