@@ -50,6 +50,20 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
+class Listeners:
+    """Functions that a dispatcher calls, from its thread.
+
+    `attempted` after every attempt; `report` with a sentence whenever somebody should look: a receiver that
+    wants no more, an alert given up, an outbox that cannot be read or written; `held` with receiver and
+    reason, of `alerts.stages.candidate.REASONS`, for what is held back.
+    """
+
+    attempted: Callable[[Attempt], None] = lambda _: None
+    report: Callable[[str], None] = lambda _: None
+    held: Callable[[str, str], None] = lambda _receiver, _reason: None
+
+
+@dataclass(frozen=True, slots=True)
 class _Done:
     """An attempt that is over; without an outcome it was not made, since nobody wants it now."""
 
@@ -62,10 +76,7 @@ class _Done:
 class Dispatcher:
     """Delivers the outbox's alerts to receivers until it is stopped.
 
-    `clock` is the wall clock in nanoseconds, `random` spreads retries. `attempted` is called after every
-    attempt; `report` with a sentence whenever somebody should look: a receiver that wants no more, an
-    alert given up, an outbox that cannot be read or written. Both are called from the dispatcher's thread.
-    `held` is called with receiver and reason, of `alerts.stages.candidate.REASONS`, for what is held back.
+    `clock` is the wall clock in nanoseconds, `random` spreads retries. `listeners` hear what happens.
     `settings` say what comes between a delivery and its notification.
     `poll` is how many seconds pass at most before it looks for deliveries that nobody woke it for.
     With a `holder` it shares the receivers with other dispatchers on the outbox.
@@ -79,9 +90,7 @@ class Dispatcher:
         clock: Callable[[], int] = time.time_ns,
         random: Random | None = None,
         schedule: Schedule | None = None,
-        attempted: Callable[[Attempt], None] = lambda _: None,
-        report: Callable[[str], None] = lambda _: None,
-        held: Callable[[str, str], None] = lambda _receiver, _reason: None,
+        listeners: Listeners = Listeners(),
         poll: float = 1.0,
         settings: Settings | None = None,
         holder: Holder | None = None,
@@ -90,9 +99,7 @@ class Dispatcher:
         self._clock = clock
         self._random = random or Random()
         self._schedule = schedule or Schedule()
-        self._attempted = attempted
-        self._report = report
-        self._held = held
+        self._hear = listeners
         self._poll = poll
         self._settings = settings or Settings()
         inhibitions = self._settings.inhibitions
@@ -164,7 +171,7 @@ class Dispatcher:
                 if name in gained:
                     self._begin_with(self._lanes[place])
                     if (before := gained[name]) is not None:
-                        self._report(f"{name}: taken over from {before}")
+                        self._hear.report(f"{name}: taken over from {before}")
             self._missed.discard("leases")
         except OutboxError as error:
             self._miss("leases", "it is not known which receivers are to be served", error)
@@ -228,7 +235,7 @@ class Dispatcher:
         try:
             self._deliver()
         except Exception as error:
-            self._report(
+            self._hear.report(
                 f"delivery has stopped by a mistake of this program: {type(error).__name__}: {error}"
             )
             raise
@@ -295,7 +302,7 @@ class Dispatcher:
                 made, numbers, reasons = self._outbox.make(making, lane.stages, now, fence)
             except OutboxError as error:
                 self._doubt(error)
-                self._report(f"deliveries to {lane.receiver.name} wait: {error}")
+                self._hear.report(f"deliveries to {lane.receiver.name} wait: {error}")
             else:
                 lane.made(due, made, numbers, now)
                 self._count(lane, reasons)
@@ -310,7 +317,7 @@ class Dispatcher:
         try:
             self._inhibitors_at, found = self._outbox.sources(self._inhibitors, self._inhibitors_at)
         except OutboxError as error:
-            self._report(f"deliveries wait: {error}")
+            self._hear.report(f"deliveries wait: {error}")
             return False
         self._inhibitors.add(found)
         return True
@@ -333,7 +340,7 @@ class Dispatcher:
     def _miss(self, what: str, sentence: str, error: OutboxError) -> None:
         """Report that the outbox cannot be asked; of a database that is away once, until it is back."""
         if not error.passing or what not in self._missed:
-            self._report(f"{sentence}: {error}")
+            self._hear.report(f"{sentence}: {error}")
         if error.passing:
             self._missed.add(what)
 
@@ -348,7 +355,7 @@ class Dispatcher:
 
     def _count(self, lane: Lane, reasons: Iterable[str]) -> None:
         for one in reasons:
-            self._held(lane.receiver.name, REASONS[one.partition(" ")[0]])
+            self._hear.held(lane.receiver.name, REASONS[one.partition(" ")[0]])
 
     def _count_paused(self, lane: Lane) -> None:
         """Count what waits for a receiver that is paused: all of it, then what comes meanwhile."""
@@ -386,11 +393,11 @@ class Dispatcher:
     def _tell(self, lane: Lane) -> None:
         standing, name = lane.breaker.standing, lane.receiver.name
         if standing.state == "paused":
-            self._report(
+            self._hear.report(
                 f"{name} is paused: {standing.reason}; its alerts wait until `cep receivers resume {name}`"
             )
         elif standing.state == "closed":
-            self._report(f"{name} is no longer paused: what waits is sent")
+            self._hear.report(f"{name} is no longer paused: what waits is sent")
 
     def _attempt(self, lane: Lane, dues: Sequence[Due]) -> None:
         """In a thread of the receiver's pool."""
@@ -441,12 +448,12 @@ class Dispatcher:
         for due, settled in zip(done.dues, every, strict=True):
             if settled.state == "failed" and not done.lane.gone:
                 what = "alert" if due.follow is None else f"{due.follow.says} of the episode of alert"
-                self._report(
+                self._hear.report(
                     f"the {what} {due.id} to {receiver} was given up after {settled.attempts} attempts; "
                     f"the last: {settled.outcome}"
                 )
             age = max(0, now - due.recorded_at) / 1e9
-            self._attempted(Attempt(receiver, due.id, done.outcome, settled.attempts, done.seconds, age))
+            self._hear.attempted(Attempt(receiver, due.id, done.outcome, settled.attempts, done.seconds, age))
 
     def _fence(self, receivers: Iterable[str]) -> Mapping[str, int]:
         return {} if self._share is None else self._share.fence(receivers)
@@ -478,7 +485,7 @@ class Dispatcher:
             self._doubt(error)
             self._write_failures += 1
             self._write_at = time.monotonic() + min(30.0, 0.25 * 2**self._write_failures)
-            self._report(f"outcomes of {self._unwritten_count} deliveries are not written yet: {error}")
+            self._hear.report(f"outcomes of {self._unwritten_count} deliveries are not written yet: {error}")
             return
         if self._unwritten_held:
             self._silences_at = 0  # one that was taken back meanwhile would hold them again

@@ -233,6 +233,10 @@ class _Connection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        # head and body of an answer are two writes: without this the body waits for the client's word that it
+        # has the head, which systems hold back for 40 ms; asyncio sees to it only for sockets it made itself
+        if (own := transport.get_extra_info("socket")) is not None:
+            own.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self.handshakes is not None:
             self.handshakes.end(id(self))
         if self.ending:

@@ -1,10 +1,10 @@
 """The outbox on PostgreSQL beside that on SQLite: the same batches into each, in turns.
 
-    python benchmarks/outbox_databases.py SERVER [--alerts 80000] [--batches 6]
+    python benchmarks/outbox_databases.py [--server URL] [--alerts 80000] [--batches 6]
 
-SERVER is the address of an empty database, postgresql://user@host/name. Wall microseconds an alert of
-the transaction, each with a delivery, and with the indexes that follow it; medians over batches but for the
-first.
+URL is the address of an empty database, postgresql://user@host/name; without it SQLite is alone. Wall
+microseconds an alert of the transaction, each with a delivery, and with the indexes that follow it; medians
+over batches but for the first.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from rules.packs import load_texts
 def main() -> None:
     """Prints the figures."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    options.add_argument("server")
+    options.add_argument("--server")
     options.add_argument("--alerts", type=int, default=80_000)
     options.add_argument("--batches", type=int, default=6)
     given = options.parse_args()
@@ -46,6 +46,7 @@ def main() -> None:
         boxes = {
             name: stack.enter_context(closing(Outbox.open(url)))
             for name, url in (("SQLite", f"sqlite:///{folder}/outbox.db"), ("PostgreSQL", given.server))
+            if url is not None
         }
         for number in range(given.batches):
             for name, outbox in boxes.items():

@@ -53,11 +53,14 @@ CONFIG: Mapping[str, str] = MappingProxyType(
         "CEP0741": "an option that the source of a feed does not have",
         "CEP0742": "a mute time that cannot be",
         "CEP0743": "what on the way to receivers has no effect",
+        "CEP0744": "options of a cluster that do not fit together",
+        "CEP0745": "a setting of Spark that a job may not be given",
         "CEP0750": "an option that no consumer of Kafka may be told",
         "CEP0751": "an option of Kafka that cannot be used",
         "CEP0752": "options of Kafka that need one another",
         "CEP0753": "topics that are not named once",
         "CEP0754": "a field that the record of a log cannot give",
+        "CEP0786": "a feed over HTTP that nobody can bring events to",
     }
 )
 
@@ -91,6 +94,10 @@ RUNNING: Mapping[str, str] = MappingProxyType(
         "CEP0874": "another process has begun the batch",
         "CEP0880": "a clock that cannot be right",
         "CEP0881": "a file of the state folder that the job's user may not use",
+        "CEP0890": "the cluster does not run the job",
+        "CEP0891": "a machine of the cluster has another program",
+        "CEP0892": "a machine of the cluster has no Python for the job",
+        "CEP0893": "a machine of the cluster does not see the job's folders",
         "CEP0920": "packs of one job have different queries of one name",
         "CEP0951": "packs of one job declare a stream differently",
         "CEP0952": "the folder of a feed is missing",
@@ -110,6 +117,9 @@ RUNNING: Mapping[str, str] = MappingProxyType(
         "CEP0969": "the alert was erased",
         "CEP0970": "not all could be erased",
         "CEP0975": "a client has too many streams",
+        "CEP0976": "a feed takes no more events for now",
+        "CEP0977": "what was sent is no event",
+        "CEP0978": "events that could not be written",
         "CEP0999": "this should not have happened",
     }
 )

@@ -74,6 +74,11 @@ class Secret:
         return self.written.startswith(_FILE) or _VARIABLE.search(self.written) is not None
 
     @property
+    def variables(self) -> tuple[str, ...]:
+        """The environment variables that the value is made of."""
+        return () if self.written.startswith(_FILE) else tuple(_VARIABLE.findall(self.written))
+
+    @property
     def meant(self) -> str | None:
         """The reference that was probably meant by a value in another notation, such as `$NAME`."""
         found = None if self.refers else _ELSEWHERE.fullmatch(self.written)

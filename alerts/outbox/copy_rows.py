@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import Connection, Table
-
-if TYPE_CHECKING:
-    from psycopg import Connection as Connected
 
 WORTHWHILE = 100
 """For so many rows at least."""
@@ -43,7 +40,7 @@ def copy_rows(
 
 
 def _copy(connection: Connection, into: str, rows: Sequence[tuple[object, ...]]) -> None:
-    driver: Connected[Any] = connection.connection.driver_connection  # type: ignore[assignment]
+    driver: Any = connection.connection.driver_connection
     with driver.cursor() as cursor, cursor.copy(f"COPY {into} FROM STDIN") as copy:
         for row in rows:
             copy.write_row(row)

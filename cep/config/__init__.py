@@ -14,7 +14,7 @@ loaded.
 """
 
 from cep.config.against_packs import check_feeds, check_format, unfed
-from cep.config.job import FeedOption, Job, JobLoaded, Listen, Receiver
+from cep.config.job import FeedOption, Job, JobLoaded, Listen, Machines, Receiver
 from cep.config.load import load_job, receiver_secrets
 from cep.config.option import feed_option
 from cep.config.receivers import check_receivers
@@ -27,6 +27,7 @@ __all__ = [
     "Job",
     "JobLoaded",
     "Listen",
+    "Machines",
     "Receiver",
     "Secret",
     "SecretError",

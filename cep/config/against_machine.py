@@ -13,6 +13,7 @@ from itertools import combinations
 from pathlib import Path
 
 from cep.config.job import Job, Listen
+from cep.config.machines import masters
 from cep.sources.files import globs
 from cep.sources.files.checks import missing, there
 from cep.sources.files.files import paths
@@ -22,6 +23,9 @@ from rules.pack_files import walked
 from rules.packs import SUFFIX
 
 NO_STATE_FOLDER = "CEP0721"
+NO_MASTER = "CEP0890"
+_ANSWER = 5.0
+"""Seconds for a master to answer."""
 
 
 def check_machine(job: Job, environ: Mapping[str, str] | None) -> list[Diagnostic]:
@@ -36,6 +40,7 @@ def check_machine(job: Job, environ: Mapping[str, str] | None) -> list[Diagnosti
             *check_folders(job),
             *_same_files(job),
             *_state(job),
+            *_master(job),
             *([] if environ is None else _outbox(job, environ)),
             *([] if job.http is None else _listen(job, job.http)),
             *([] if job.http is None else _certificate(job, job.http)),
@@ -112,6 +117,22 @@ def _state(job: Job) -> Iterator[Diagnostic]:
     else:
         return
     yield Diagnostic(NO_STATE_FOLDER, "error", said, job.places.value(("job", "state")), help=help_)
+
+
+def _master(job: Job) -> Iterator[Diagnostic]:
+    """A cluster of which no master answers."""
+    if job.machines.master is None:
+        return
+    said = ""
+    for host, port in masters(job.machines.master):
+        try:
+            with socket.create_connection((host, port), _ANSWER):
+                return
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            said = said or f"no master answers at {host}:{port}: {why}"
+    help_ = "see whether it runs, and whether its address is right"
+    yield Diagnostic(NO_MASTER, "error", said, job.places.value(("spark", "master")), help=help_)
 
 
 def _outbox(job: Job, environ: Mapping[str, str]) -> Iterator[Diagnostic]:

@@ -81,8 +81,8 @@ class Listen:
         return self.certificate is not None
 
 
-Scope = Literal["read", "operate", "deploy"]
-SCOPES: tuple[Scope, ...] = ("read", "operate", "deploy")
+Scope = Literal["read", "operate", "deploy", "ingest"]
+SCOPES: tuple[Scope, ...] = ("read", "operate", "deploy", "ingest")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +95,29 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
+class Machines:
+    """Where a job's tasks run: on `cores` of this machine, all that the process may use if None, or of a
+    cluster's.
+
+    `master` is the cluster's address. `python` is the interpreter on its machines, None: the path of this
+    one. `host` is the address at which they reach this machine, None: that of the way to the master. `conf`
+    has settings of Spark.
+    """
+
+    cores: int | None = None
+    master: str | None = None
+    python: str | None = None
+    host: str | None = None
+    conf: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """One job. `outbox` reveals an SQLAlchemy URL; `trigger` is in nanoseconds; `http` None: not served.
 
-    `cores` None: all that the process may use. `branches` None: each receiver has its own route. `settings`
-    are what comes between deliveries and notifications. `keep`: for how long accepted events stay in the
-    record, in nanoseconds; 0: none are recorded. `mask_key` None: no field of its packs is secret.
+    `branches` None: each receiver has its own route. `settings` are what comes between deliveries and
+    notifications. `keep`: for how long accepted events stay in the record, in nanoseconds; 0: none are
+    recorded. `mask_key` None: no field of its packs is secret.
     """
 
     name: str
@@ -114,7 +131,7 @@ class Job:
     outbox: Secret
     receivers: tuple[Receiver, ...]
     http: Listen | None
-    cores: int | None
+    machines: Machines
     branches: Branches | None
     desk: Desk
     tokens: tuple[Token, ...]

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from alerts.matchers import Matchers
 from alerts.routing import Branch, Branches
-from cep.config.job import Desk, Job, JobLoaded, Listen, Receiver, Retention, Token
+from cep.config.job import Desk, Job, JobLoaded, Listen, Machines, Receiver, Retention, Token
+from cep.config.machines import check_machines
 from cep.config.masking import check_mask_key
 from cep.config.notifying import check_notifying, grouping_of, settings_of
 from cep.config.places import Places, places_of
@@ -39,7 +40,7 @@ from rules.suggest import closest
 
 if TYPE_CHECKING:
     from cep.config.receiver_kinds import Section
-    from cep.config.shape import GivenRoute, HttpSection, JobFile, RetentionSection
+    from cep.config.shape import GivenRoute, HttpSection, JobFile, RetentionSection, SparkSection
     from cep.sources.section import FeedSection
 
 Check = Callable[[str], object]
@@ -136,6 +137,7 @@ def _validated(
     diagnostics.extend(check_routes(job))
     diagnostics.extend(check_tokens(job, environ))
     diagnostics.extend(check_mask_key(job))
+    diagnostics.extend(check_machines(job))
     diagnostics.extend(check_notifying(job, shaped))
     diagnostics.extend(without_effect(job))
     return JobLoaded(None if has_errors(diagnostics) else job, tuple(in_order(diagnostics)))
@@ -158,7 +160,7 @@ def _job(path: Path, shaped: JobFile, receivers: Sequence[Section], places: Plac
         outbox=Secret(outbox, folder),
         receivers=tuple(_receiver(one) for one in receivers),
         http=None if shaped.http is None else _listen(shaped.http, folder),
-        cores=None if shaped.spark is None else shaped.spark.cores,
+        machines=_machines(shaped.spark),
         branches=branches,
         settings=settings_of(shaped, branches),
         desk=Desk(parse_duration(shaped.alerts.episode), shaped.alerts.close_quiet),
@@ -170,6 +172,13 @@ def _job(path: Path, shaped: JobFile, receivers: Sequence[Section], places: Plac
         retention=_retention(shaped.retention),
         places=places,
     )
+
+
+def _machines(given: SparkSection | None) -> Machines:
+    if given is None:
+        return Machines()
+    settings = {name: str(value) for name, value in given.conf.items()}
+    return Machines(given.cores, given.master, given.python, given.host, settings)
 
 
 def _retention(given: RetentionSection) -> Retention:

@@ -29,10 +29,6 @@ _KINDS = {
 """The kind of value that is expected, by pydantic's type of the error."""
 
 
-_COMING = "http"
-"""A source that is written about, and that this version does not have."""
-
-
 def diagnose(error: ValidationError, places: Places) -> Iterator[Diagnostic]:
     """A diagnostic for every mistake that pydantic found, each mistake once."""
     details = [(detail, *_place(detail)) for detail in error.errors(include_url=False)]
@@ -40,21 +36,14 @@ def diagnose(error: ValidationError, places: Places) -> Iterator[Diagnostic]:
     misspelt = {
         (*path[:-1], closest(str(path[-1]), sections.known(path[:-1], source))) for path, source in unknown
     }
-    coming = {path[:2] for detail, path, _ in details if _of_coming(detail, path)}
     seen: set[KeyPath] = set()
     for detail, path, source in details:
         if path in seen or (detail["type"] == "missing" and path in misspelt):
             continue
-        if path[:2] in coming and not _of_coming(detail, path):
-            continue  # its options are not known yet
         seen.add(path)
         if detail["type"] == "model_type" and _nameless(path):
             seen.update(other for _, other, _ in details if other[:1] == path[:1])
         yield _diagnostic(detail, path, source, places)
-
-
-def _of_coming(detail: ErrorDetails, path: KeyPath) -> bool:
-    return path[2:] == ("source",) and path[0] == "feeds" and detail["input"] == _COMING
 
 
 def _diagnostic(detail: ErrorDetails, path: KeyPath, source: str, places: Places) -> Diagnostic:
@@ -165,9 +154,6 @@ def _choice(detail: ErrorDetails, path: KeyPath, source: str, places: Places) ->
         return Diagnostic(
             "CEP0705", "error", said, places.value(path), help=f"write {_written(path, source)}"
         )
-    if _of_coming(detail, path):
-        said, help_ = "feeds over HTTP are not supported yet", 'use source = "files" or "kafka"'
-        return Diagnostic("CEP0707", "error", said, places.value(path), help=help_)
     help_ = did_you_mean(given, choices) or f"write {_written(path, source)}"
     said = f"`{name}` is {among}, not {f'`{given}`' if given else 'empty'}"
     return Diagnostic("CEP0706", "error", said, places.value(path), help=help_)

@@ -46,9 +46,11 @@ class Places:
 
     def option(self, feed: str, *names: str) -> Span:
         """Where an option of a feed is written, of "" the feed; the name of one in a table may have dots."""
-        path = ("feeds", feed, *filter(None, names))
-        dotted = (*path[:-1], *str(path[-1]).split("."))
-        return self.value(path if path in self.keys else dotted)
+        return self.value(self.dotted(("feeds", feed, *filter(None, names))))
+
+    def dotted(self, path: KeyPath) -> KeyPath:
+        """The path of a key whose name has dots: as it is if it is written in quotes, else that of tables."""
+        return path if path in self.keys else (*path[:-1], *str(path[-1]).split("."))
 
 
 def places_of(file: SourceFile) -> Places:

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, create_model
 
 from cep.config import values
 from cep.config.receiver_section import Label, Length, ReceiverSection
+from cep.sources.kafka.options import flat
 from cep.sources.kinds import OneOf
 from cep.sources.section import FeedSection, Section, Text
 from cep.sources.values import filled, path
@@ -19,7 +20,7 @@ Name = Annotated[str, AfterValidator(filled), AfterValidator(values.no_path)]
 Path = Annotated[str, AfterValidator(path)]
 Matcher = Annotated[str, AfterValidator(values.matcher)]
 Matchers = Annotated[list[Matcher], BeforeValidator(values.matchers)]
-Scope = Literal["read", "operate", "deploy"]
+Scope = Literal["read", "operate", "deploy", "ingest"]
 Weekdays = Annotated[str, AfterValidator(values.weekdays)]
 Days = Annotated[str, AfterValidator(values.days)]
 Months = Annotated[str, AfterValidator(values.months)]
@@ -134,6 +135,15 @@ class SparkSection(Section):
     """[spark]"""
 
     cores: Annotated[Cores | None, Field(examples=[4])] = None
+    master: Annotated[str | None, AfterValidator(values.master), Field(examples=["spark://head:7077"])] = None
+    python: Annotated[Text | None, Field(examples=["/opt/cep/bin/python"])] = None
+    host: Annotated[Text | None, Field(examples=["10.0.0.5"])] = None
+    conf: Annotated[
+        dict[str, object],
+        BeforeValidator(flat),
+        AfterValidator(values.settings),
+        Field(default_factory=dict, examples=[{"spark.executor.memory": "4g"}]),
+    ]
 
 
 class JobFile(Section):

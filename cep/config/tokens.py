@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from cep.config.job import Job
 from cep.secrets import SecretError
+from cep.sources.http.http import Http
 from rules.diagnostics import Diagnostic, in_order
 
 
@@ -14,7 +15,13 @@ def check_tokens(job: Job, environ: Mapping[str, str] | None) -> list[Diagnostic
 
     Without `environ` secrets are not compared.
     """
-    found = (_written(job), _unused(job), _half(job), () if environ is None else _equal(job, environ))
+    found = (
+        _written(job),
+        _unused(job),
+        _half(job),
+        _unreached(job),
+        () if environ is None else _equal(job, environ),
+    )
     return in_order([one for part in found for one in part])
 
 
@@ -52,6 +59,21 @@ def _half(job: Job) -> Iterator[Diagnostic]:
             job.places.value(("http", there)),
             help="`certificate` and `key` stand together; without both the port is not encrypted",
         )
+
+
+def _unreached(job: Job) -> Iterator[Diagnostic]:
+    """Feeds that take events by HTTP, where nothing and nobody can bring any."""
+    for feed in job.feeds:
+        if not isinstance(feed.source, Http):
+            continue
+        if job.http is None:
+            said, help_ = "and the job has no port", 'write [http] listen = "127.0.0.1:8090"'
+        elif not any("ingest" in token.scopes for token in job.tokens):
+            said, help_ = "and no token may bring any", 'give a [tokens.NAME] scopes = ["ingest"]'
+        else:
+            continue
+        place = job.places.value(("feeds", feed.name, "source"))
+        yield Diagnostic("CEP0786", "error", f"`{feed.name}` takes events by HTTP, {said}", place, help=help_)
 
 
 def _equal(job: Job, environ: Mapping[str, str]) -> Iterator[Diagnostic]:

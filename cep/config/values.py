@@ -21,6 +21,9 @@ from rules.instants import parse_duration
 from rules.suggest import did_you_mean
 
 _OUTBOX = "write sqlite:///state/outbox.db or postgresql://user@host/name"
+_MASTER = re.compile(r"([\w.-]+|\[[0-9a-fA-F:]+\]):[0-9]{1,5}")
+OTHER_CLUSTERS = ("yarn", "k8s")
+"""Clusters that Spark knows, and no job of this version runs on."""
 SHORTEST_TOKEN, LONGEST_TOKEN = 20, 500
 """Characters of the secret of a token."""
 
@@ -73,6 +76,31 @@ def _condition(name: str, value: str) -> str:
     if value.startswith(("=~", "!=")):
         return f"{name} {value}"
     return f"{name} = {json.dumps(value, ensure_ascii=False)}"
+
+
+def master(text: str | None) -> str | None:
+    """The address of a standalone cluster: `spark://HOST:PORT`, with several `spark://HOST:PORT,HOST:PORT`.
+
+    Of another kind of cluster all that begins as it does.
+    """
+    if text is None:
+        return text
+    scheme, slashes, rest = text.partition("://")
+    if scheme.partition("[")[0] in ("local", "local-cluster"):
+        raise UnfitError(f"`{text}` is no cluster", "remove the line: the job then runs on this machine")
+    if scheme in OTHER_CLUSTERS:
+        return text
+    if (scheme, slashes) != ("spark", "://") or not all(map(_MASTER.fullmatch, rest.split(","))):
+        raise UnfitError(f"`{text}` is no address of a master", 'write "spark://HOST:PORT"')
+    return text
+
+
+def settings(given: dict[str, object]) -> dict[str, object]:
+    """Settings of Spark by name, as texts: `true`, `4`, `0.5` also without quotes."""
+    for name, value in given.items():
+        if not isinstance(value, str | bool | int | float):
+            raise UnfitError(f"`{name}` is no text", 'write the value in quotes: "4g"')
+    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in given.items()}
 
 
 def length(text: str) -> str:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, get_args
 from pydantic_core import core_schema
 
 from cep.sources.files.section import FilesSection
+from cep.sources.http.section import HttpFeedSection
 from cep.sources.kafka.section import KafkaSection
 from cep.sources.section import FeedSection
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
 
-SECTIONS: tuple[type[FeedSection], ...] = (FilesSection, KafkaSection)
+SECTIONS: tuple[type[FeedSection], ...] = (FilesSection, KafkaSection, HttpFeedSection)
 """The sections of all sources. One that is new is added here, and needs no other place."""
 
 

@@ -131,6 +131,8 @@ class Source(Streaming, Protocol[E, P]):
     """What mends the loss of a place, but for accepting it."""
     connected: ClassVar[bool] = False
     """True where Spark needs jars that it does not bring (cep.job.spark.kafka_jars)."""
+    counted: ClassVar[bool] = False
+    """True where `ends` and `reached` tell how far it is, since Spark gives no row of it."""
 
     def planned(self, checkpoint: Checkpoint, stream: str, batch: int) -> Sequence[E]:
         """The extents that Spark has written down for a batch, sorted by place. Raises DamagedError."""
@@ -213,8 +215,8 @@ class Source(Streaming, Protocol[E, P]):
         last = "" if end == first + 1 else f" to {end - 1:,}"
         return f"{path}, offset {first:,}{last}"
 
-    def ends(self) -> Mapping[str, int]:
-        """Where each place ends now; of a source without offsets nothing. Raises OutsideError."""
+    def ends(self, checkpoint: Checkpoint, stream: str) -> Mapping[str, int]:
+        """Where each place ends now; of a source that is not `counted` nothing. Raises OutsideError."""
         return {}
 
     def reached(self, checkpoint: Checkpoint, stream: str, batch: int) -> Mapping[str, int]:

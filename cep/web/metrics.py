@@ -26,6 +26,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 _STATE = "1 for the state that a receiver's breaker has, 0 for the others"
 _UP = "Whether the outbox's database answers"
+_RECEIVED = "Events that came by HTTP and were not read yet"
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
 _DELIVERY = (0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60, 600, 3600, 86400)
 
@@ -85,6 +86,10 @@ class Metrics:
         """
         self._registry.register(_OutboxCollector(outbox, receivers, failed))
 
+    def watch_intakes(self, waiting: Callable[[], Mapping[str, int]]) -> None:
+        """Has the bytes that wait in the logs of feeds over HTTP asked for at every reading, by stream."""
+        self._registry.register(_IntakeCollector(waiting))
+
     def count(self, counts: Mapping[Count, int]) -> None:
         """Add what was counted. Raises KeyError for what is no counter."""
         for counter, number in counts.items():
@@ -136,6 +141,20 @@ class Metrics:
     def deployed(self, successful: bool) -> None:
         """Note the outcome of a deploy."""
         self._deploy.set(1 if successful else 0)
+
+
+class _IntakeCollector(Collector):
+    """Asks what came by HTTP and was not read yet, when metrics are read."""
+
+    def __init__(self, waiting: Callable[[], Mapping[str, int]]) -> None:
+        self._waiting = waiting
+
+    def collect(self) -> Iterator[Metric]:
+        """The bytes by stream."""
+        family = GaugeMetricFamily("cep_received_waiting_bytes", _RECEIVED, labels=["stream"])
+        for stream, octets in self._waiting().items():
+            family.add_metric([stream], octets)
+        yield family
 
 
 class _OutboxCollector(Collector):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from alerts.dispatch import Dispatcher
+from alerts.dispatch import Dispatcher, Listeners
 from alerts.lane import Schedule
 from alerts.outbox import Outbox
 from alerts.receivers.webhook import WebhookReceiver
@@ -25,7 +25,7 @@ def main(url: str, hook: str, secret: str, name: str) -> None:
         [WebhookReceiver(one, f"{hook}/{one}", [secret]) for one in RECEIVERS],
         schedule=Schedule(first=0.01, longest=0.1, probe=0.1),
         poll=0.05,
-        report=lambda said: print(said, flush=True),
+        listeners=Listeners(report=lambda said: print(said, flush=True)),
         holder=Holder(name, SECONDS),
     )
     dispatcher.start()

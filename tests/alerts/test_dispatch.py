@@ -18,7 +18,7 @@ from sqlalchemy import text
 from stores import outbox_url
 from wayward_server import PATIENCE, Answer, WaywardServer
 
-from alerts.dispatch import Attempt, Dispatcher
+from alerts.dispatch import Attempt, Dispatcher, Listeners
 from alerts.lane import Schedule
 from alerts.outbox import BatchRecord, Outbox
 from alerts.receivers.console import ConsoleReceiver
@@ -156,7 +156,7 @@ def test_retry_after_is_kept(outbox: Outbox, server: WaywardServer, deliver: Del
         schedule=Schedule(first=0.001, longest=3600),
         poll=0.01,
         clock=lambda: now[0],
-        attempted=lambda _: settled.set(),
+        listeners=Listeners(attempted=lambda _: settled.set()),
     )
     assert settled.wait(PATIENCE)
     now[0] = start + 599 * SECOND
@@ -175,7 +175,9 @@ def test_what_waits_for_a_channel_goes_out_together(
     )
     expected = fill(outbox, 60)
     attempts: list[Attempt] = []
-    assert deliver(SlackReceiver("desk", server.url), attempted=attempts.append).drain(PATIENCE)
+    assert deliver(SlackReceiver("desk", server.url), listeners=Listeners(attempted=attempts.append)).drain(
+        PATIENCE
+    )
     assert json.loads(server.calls[0].body)["text"].startswith("60 alerts:")
     assert Counter(a.alert for a in attempts if a.outcome.result == "delivered") == Counter(expected)
     assert {outbox.deliveries(id_)[0].state for id_ in expected} == {"delivered"}
@@ -219,7 +221,8 @@ def test_a_receiver_that_comes_back_gets_everything(outbox: Outbox, deliver: Del
     attempts: list[Attempt] = []
     expected = fill(outbox, 200)
     dispatcher = deliver(
-        WebhookReceiver("desk", f"http://127.0.0.1:{port}/", [SECRET]), attempted=attempts.append
+        WebhookReceiver("desk", f"http://127.0.0.1:{port}/", [SECRET]),
+        listeners=Listeners(attempted=attempts.append),
     )
     while len(attempts) < 20:
         dispatcher._thread.join(0.01)
@@ -237,7 +240,9 @@ def test_a_poisoned_alert_blocks_none_behind_it(
     server.behave = lambda call: Answer(500) if call.id in poison else Answer()
     reports: list[str] = []
     schedule = Schedule(first=0.01, longest=0.02, attempts=5)
-    assert deliver(desk(server), schedule=schedule, report=reports.append).drain(PATIENCE)
+    assert deliver(desk(server), schedule=schedule, listeners=Listeners(report=reports.append)).drain(
+        PATIENCE
+    )
     counts = Counter(ids(server))
     assert counts == {id_: 5 if id_ in poison else 1 for id_ in expected}
     assert {id_ for id_ in expected if outbox.deliveries(id_)[0].state == "failed"} == poison
@@ -252,7 +257,7 @@ def test_a_receiver_that_is_gone_is_reported_and_left_alone(
     server.behave = lambda _: Answer(410, body=b"closed for good")
     reports: list[str] = []
     fill(outbox, 100)
-    dispatcher = deliver(desk(server, in_flight=1), report=reports.append)
+    dispatcher = deliver(desk(server, in_flight=1), listeners=Listeners(report=reports.append))
     assert not dispatcher.drain(PATIENCE)
     assert dispatcher.stop(PATIENCE)
     status = outbox.status()["desk"]
@@ -260,7 +265,7 @@ def test_a_receiver_that_is_gone_is_reported_and_left_alone(
     assert status.failed == len(server.calls) <= 2
     assert "410 Gone: closed for good" in reports[0]
     server.behave = lambda _: Answer()
-    again = deliver(desk(server), report=reports.append)
+    again = deliver(desk(server), listeners=Listeners(report=reports.append))
     assert not again.drain(PATIENCE)
     assert (len(server.calls), len(reports)) == (status.failed, 2), "a restart forgets no pause"
     assert outbox.resume("desk").state == "paused"
@@ -274,7 +279,7 @@ def test_metrics_see_every_attempt(outbox: Outbox, server: WaywardServer, delive
     server.behave = lambda call: Answer(500) if call.nth == 0 else Answer()
     attempts: list[Attempt] = []
     expected = fill(outbox, 4)
-    dispatcher = deliver(desk(server), attempted=attempts.append)
+    dispatcher = deliver(desk(server), listeners=Listeners(attempted=attempts.append))
     assert dispatcher.drain(PATIENCE)
     seen = Counter((a.receiver, a.alert, a.outcome.result, a.number) for a in attempts)
     assert seen == Counter(
@@ -317,7 +322,7 @@ def test_outcomes_are_written_as_soon_as_the_outbox_can_be_written_again(
     with other.writing() as connection:  # which locks all of SQLite
         if store == "postgresql":
             connection.execute(text("LOCK TABLE outbox_deliveries IN EXCLUSIVE MODE"))
-        dispatcher = deliver(desk(server), report=report)
+        dispatcher = deliver(desk(server), listeners=Listeners(report=report))
         assert locked.wait(PATIENCE)
     other.close()
     assert dispatcher.drain(PATIENCE)
@@ -407,7 +412,7 @@ def test_a_console_that_is_closed_keeps_its_alerts(outbox: Outbox, deliver: Deli
     closed.close()
     attempts: list[Attempt] = []
     fill(outbox, 1)
-    dispatcher = deliver(ConsoleReceiver("desk", closed), attempted=attempts.append)
+    dispatcher = deliver(ConsoleReceiver("desk", closed), listeners=Listeners(attempted=attempts.append))
     while not attempts:
         dispatcher._thread.join(0.01)
     assert attempts[0].outcome.result == "unreachable"

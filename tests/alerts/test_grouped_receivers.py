@@ -18,7 +18,7 @@ from test_alertmanager import PUBLISHED
 from test_people import KEY, pagerduty
 from wayward_server import PATIENCE, Answer, WaywardServer
 
-from alerts.dispatch import Dispatcher
+from alerts.dispatch import Dispatcher, Listeners
 from alerts.due import Made
 from alerts.grouping import Grouping, Manner
 from alerts.lane import Schedule
@@ -149,7 +149,7 @@ def test_a_dispatcher_makes_groups_and_sends_them_again_after_a_restart(tmp_path
         def start() -> Dispatcher:
             dispatcher = Dispatcher(
                 outbox, [WebhookReceiver("desk", server.url, [SECRET])], schedule=soon, poll=0.05,
-                settings=settings, held=lambda *one: counted.append(one),
+                settings=settings, listeners=Listeners(held=lambda *one: counted.append(one)),
             )  # fmt: skip
             dispatcher.start()
             return dispatcher

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from some_alerts import SECOND, raised
 from stores import outbox_url
 
-from alerts.dispatch import Dispatcher
+from alerts.dispatch import Dispatcher, Listeners
 from alerts.lane import Lane, Schedule
 from alerts.matchers import Labels, Matchers
 from alerts.outbox import BatchRecord, Held, Outbox, Settled
@@ -329,7 +329,10 @@ def test_a_dispatcher_holds_back_and_lets_go(tmp_path: Path) -> None:
     outbox.record(BatchRecord(0, "d", {}), [raised(n) for n in range(10)], [Route("desk")])
     desk = Desk()
     dispatcher = Dispatcher(
-        outbox, [desk], poll=0.05, held=lambda *one: counted.append(one), report=pytest.fail
+        outbox,
+        [desk],
+        poll=0.05,
+        listeners=Listeners(held=lambda *one: counted.append(one), report=pytest.fail),
     )
     dispatcher.start()
     assert dispatcher.drain(60)

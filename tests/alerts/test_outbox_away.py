@@ -16,7 +16,7 @@ from stores import Schemas
 from tcp_proxy import Fate, TcpProxy, proxy
 from wayward_server import WaywardServer
 
-from alerts.dispatch import Dispatcher
+from alerts.dispatch import Dispatcher, Listeners
 from alerts.lane import Schedule
 from alerts.outbox import BatchRecord, Outbox, OutboxError, Settled
 from alerts.receivers.webhook import WebhookReceiver
@@ -187,7 +187,9 @@ def test_deliveries_go_on_when_the_network_is_back(
         missed = threading.Event()
         said = Said(missed)
         receiver = WebhookReceiver("desk", server.url, [SECRET])
-        dispatcher = Dispatcher(outbox, [receiver], schedule=SOON, poll=0.02, report=said)
+        dispatcher = Dispatcher(
+            outbox, [receiver], schedule=SOON, poll=0.02, listeners=Listeners(report=said)
+        )
         dispatcher.start()
         assert dispatcher.drain(60)
         network.cut()

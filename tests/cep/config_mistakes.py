@@ -36,9 +36,8 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
         ('"file:gone.key"', "CEP0708", "gone.key", ""),
     ],
     "[feeds.payment] source": [
-        ('""', "CEP0706", "is `files` or `kafka`, not empty", 'write `source = "files"`'),
-        ('"file"', "CEP0706", "is `files` or `kafka`, not `file`", "did you mean `files`?"),
-        ('"http"', "CEP0707", "not supported yet", 'use source = "files"'),
+        ('""', "CEP0706", "is `files` or `kafka` or `http`, not empty", 'write `source = "files"`'),
+        ('"file"', "CEP0706", "is `files` or `kafka` or `http`, not `file`", "did you mean `files`?"),
     ],
     "[feeds.payment] path": [
         ('""', "CEP0706", "it is empty", ""),
@@ -82,7 +81,13 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
         ("'\"'", "CEP0706", "one ASCII character", ""),
         ('"¦"', "CEP0706", "one ASCII character", ""),
     ],
-    "[feeds.refund] source": [('"kafca"', "CEP0706", "is `files` or `kafka`", "did you mean `kafka`?")],
+    "[feeds.order] source": [('"htp"', "CEP0706", "is `files` or `kafka` or `http`", "did you mean `http`?")],
+    "[feeds.order] format": [('"csv"', "CEP0706", "what comes by POST is JSON", "remove it")],
+    "[feeds.order] header": [("1", "CEP0705", "must be true or false", "write `header = false`")],
+    "[feeds.order] backlog": [
+        ("1000", "CEP0706", "must be at least 1,048,576", "write `backlog = 1073741824`"),
+    ],
+    "[feeds.refund] source": [('"kafca"', "CEP0706", "or `kafka` or `http`", "did you mean `kafka`?")],
     "[feeds.refund] servers": [
         ('""', "CEP0706", "it is empty", ""),
         ('"b1"', "CEP0706", "`b1` is no broker's host and port", '`servers = "b1:9092,b2:9092"`'),
@@ -381,7 +386,30 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
         ("-2", "CEP0706", "must be at least 1", ""),
         ("1025", "CEP0706", "must be at most 1,024", ""),
     ],
+    "[spark] master": [
+        ('"local[4]"', "CEP0706", "`local[4]` is no cluster", "remove the line"),
+        ('"yarn"', "CEP0707", "no job of this version runs on yarn", "spark://head:7077"),
+        ('"k8s://https://head:6443"', "CEP0707", "runs on k8s", "spark://head:7077"),
+        ('"head:7077"', "CEP0706", "is no address of a master", "spark://HOST:PORT"),
+        ('"spark://head"', "CEP0706", "is no address of a master", "spark://HOST:PORT"),
+        ('"spark://a:7077,b"', "CEP0706", "is no address of a master", "spark://HOST:PORT"),
+        ('"spark://head:7077"', "CEP0744", "how many of the cluster's cores", "cores = 4"),
+    ],
+    "[spark] python": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"/opt/cep/bin/python"', "CEP0744", "`python` is for the machines of a cluster", "master"),
+    ],
+    "[spark] host": [
+        ('"10.0.0.5"', "CEP0744", "`host` is for the machines of a cluster", "master"),
+    ],
+    "[spark] conf": [
+        ('{ "spark.executor.memory" = [] }', "CEP0706", "`spark.executor.memory` is no text", '"4g"'),
+        ("{ spark.cores.max = 8 }", "CEP0745", "the job sets `spark.cores.max` itself", "[spark] cores"),
+        ('{ "spark.sql.streaming.x" = "1" }', "CEP0745", "would depend on it", "remove it"),
+        ('{ "executor.memory" = "4g" }', "CEP0745", "is no setting of Spark", "begin with `spark.`"),
+    ],
 }  # fmt: skip
 
 for _key in ("fields", "constants", "timestamps", "zone", "delimiter"):
-    VALUES[f"[feeds.refund] {_key}"] = VALUES[f"[feeds.payment] {_key}"]
+    for _feed in ("refund", "order"):
+        VALUES[f"[feeds.{_feed}] {_key}"] = VALUES[f"[feeds.payment] {_key}"]

@@ -147,8 +147,7 @@ HOOK = GOOD + '[receivers.desk]\nkind = "webhook"\nurl = "https://desk.example/"
         (GOOD.replace("*.jsonl", "*.txt"), "CEP0706", "does not say what it holds", '"inbox/*.txt"', ""),
         (GOOD + 'format = "xml"', "CEP0706", "it is one of json, csv, parquet", '"xml"', ""),
         (GOOD + "format = 1", "CEP0705", "must be text in quotes", "1", ""),
-        (GOOD.replace('"files"', '"http"'), "CEP0707", "HTTP", '"http"', 'use source = "files"'),
-        (GOOD.replace('"files"', '"file"'), "CEP0706", "is `files` or `kafka`, not `file`", '"file"',
+        (GOOD.replace('"files"', '"file"'), "CEP0706", "or `kafka` or `http`, not `file`", '"file"',
          "did you mean `files`?"),
         (GOOD + "[outbox]\nurl = 'mysql://x'", "CEP0706", "SQLite or PostgreSQL", "'mysql://x'", "write sqlite:///state/outbox.db"),
         (GOOD + "[outbox]\nurl = 'sqlite://'", "CEP0706", "in memory", "'sqlite://'", ""),
@@ -184,10 +183,10 @@ def test_mistakes_are_told_at_their_place(
 
 
 def test_all_mistakes_are_told_at_once_in_order(tmp_path: Path) -> None:
-    text = GOOD.replace("name", "nam").replace('"files"', '"http"') + "zon = 1\n[receivers.a]\nkind = 1\n"
+    text = GOOD.replace("name", "nam").replace('"files"', '"fils"') + "[receivers.a]\nkind = 1\n"
     found = load(tmp_path, text).diagnostics
     assert [(d.code, d.span.line if d.span else 0) for d in found] == [
-        ("CEP0703", 2), ("CEP0707", 7), ("CEP0705", 11)
+        ("CEP0703", 2), ("CEP0706", 7), ("CEP0705", 10)
     ]  # fmt: skip
 
 

@@ -28,13 +28,14 @@ GOOD = {
 }
 BESIDE = {
     "feeds.refund": {"source": '"kafka"', "servers": '"b1:9092"', "topic": '"refunds"'},
+    "feeds.order": {"source": '"http"', "backlog": "2000000"},
     "http": {"listen": '"127.0.0.1:0"'},
     "tokens.ann": {"secret": '"${ANN_TOKEN}"', "scopes": '["read"]'},
     "[mute_times]": {"name": '"nights"', "days": '["1"]'},
     "[inhibit]": {"by": '["rule = a"]', "of": '["severity = low"]', "for": '"1 hour"'},
 }
 """Tables that a job may go without: what stands in them where one of their keys is tried."""
-OTHER_FEEDS = {"kafka": "feeds.refund"}
+OTHER_FEEDS = {"kafka": "feeds.refund", "http": "feeds.order"}
 """By the source of a feed: the table in which its keys are tried."""
 TYPES = {
     "text": ('"a"', str),
@@ -104,6 +105,9 @@ def written(changed: dict[tuple[str, str], str | None], more: str = "") -> str:
         tables[table][key] = value or ""
         if value is None:
             del tables[table][key]
+    if "feeds.order" in tables:  # somebody has to be able to send them
+        tables.setdefault("http", BESIDE["http"])
+        tables.setdefault("tokens.ann", BESIDE["tokens.ann"] | {"scopes": '["ingest"]'})
     parts = []
     for table, pairs in tables.items():
         parts.append(f"[{table}]\n" + "".join(f"{key} = {value}\n" for key, value in pairs.items()))
@@ -181,6 +185,8 @@ def test_what_messages_say_to_write_is_right(tmp_path: Path, key: Key) -> None:
         changed = {("receivers.desk", name): value for name, value in RECEIVERS[kind].items()} | changed
     if key.name in ("topics", "pattern"):  # one of the three stands
         changed[key.table, "topic"] = None
+    if key.table == "spark":  # no cluster without a number of cores, no machine of one without it
+        changed = {("spark", "cores"): "4", ("spark", "master"): '"spark://head:7077"'} | changed
     if key.table == "http":  # the two stand together
         changed = {("http", "certificate"): '"job.pem"', ("http", "key"): '"job.key"'} | changed
     assert told(tmp_path, written(changed), **SECRETS) == []

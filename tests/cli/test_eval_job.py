@@ -229,7 +229,6 @@ FILES = ("--events", "payment=plain.jsonl")
         (("packs", *FILES, "--feed", "payment=header=1"), "CEP0705", "--feed:1:16"),
         (("packs", *FILES, "--feed", 'payment=fields="a"'), "CEP0705", "write `fields = {"),
         (("packs", *FILES, "--feed", 'payment={timestamps="epoch"}'), "CEP0706", "--feed:1:21"),
-        (("packs", *FILES, "--feed", 'payment=source="http"'), "CEP0707", "HTTP are not supported yet"),
         (("packs", *FILES, "--feed", 'payments=zone="UTC"'), "CEP0710", "did you mean `payment`?"),
         (("packs", *FILES, "--feed", 'payment=fields={amuont="A"}'), "CEP0712", "did you mean `amount`?"),
         (("packs", *FILES, "--feed", 'payment=constants={\n amount="5"}'), "CEP0713", "--feed:2:9"),

@@ -61,7 +61,10 @@ def whole(code: str) -> str:
         said["job"] = JOB | said["job"]
     parts = {"job": JOB} | said
     parts |= {
-        f"feeds.{name}": (TOPIC if "options" in one else {} if one.get("source") == "kafka" else FEED) | one
+        f"feeds.{name}": (
+            TOPIC if "options" in one else {} if one.get("source") in ("kafka", "http") else FEED
+        )
+        | one
         for name, one in feeds.items()
     }
     for name, one in receivers.items():

@@ -15,6 +15,7 @@ from some_desk import TOKENS, made
 
 from alerts.web_server import Certificate
 from cep.job.running.port import refusing, served
+from cep.sources.http.intake import Intake
 from cep.web.access.attempts import Attempts
 from cep.web.access.policy import Access
 from cep.web.access.tokens import Tokens
@@ -95,15 +96,19 @@ class Client:
 
 @contextmanager
 def port(
-    folder: Path, *, loopback: bool = True, starting: bool = False, certificate: Certificate | None = None
+    folder: Path,
+    *,
+    loopback: bool = True,
+    starting: bool = False,
+    certificate: Certificate | None = None,
+    intakes: Mapping[str, Intake] | None = None,
 ) -> Iterator[Client]:
     """The port of a job that does not run; not `loopback`: as on an address that other machines reach."""
     desk, clock = made(folder), Clock()
     access = Access(Tokens.of(desk.job.tokens, TOKENS), loopback, Attempts(clock))
     health = Health(True, {"status": "running", "job": "cards"})
-    app = application(
-        Metrics(), lambda: health, refusing(access), served(access, lambda: None if starting else desk)
-    )
+    more = served(access, lambda: None if starting else desk, lambda: None if starting else intakes or {})
+    app = application(Metrics(), lambda: health, refusing(access), more)
     listening = bind("127.0.0.1", 0)
     number = listening.getsockname()[1]
     with serving(app, listening, certificate=certificate):

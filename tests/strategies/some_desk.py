@@ -25,6 +25,7 @@ TOKENS = {
     "READ_TOKEN": "read-0123456789-0123456789",
     "DESK_TOKEN": "desk-0123456789-0123456789",
     "DEPLOY_TOKEN": "deploy-0123456789-0123456789",
+    "SHOP_TOKEN": "shop-0123456789-0123456789",
 }
 JOB = """[job]
 name = "cards"
@@ -51,6 +52,9 @@ scopes = ["operate"]
 [tokens.ci]
 secret = "${DEPLOY_TOKEN}"
 scopes = ["deploy"]
+[tokens.shop]
+secret = "${SHOP_TOKEN}"
+scopes = ["ingest"]
 """
 ROUTES = [Route("desk"), Route("night", severity="high")]
 

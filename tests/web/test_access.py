@@ -22,7 +22,7 @@ from cep.web.api.routes import application as api
 from cep.web.metrics import Metrics
 from cep.web.server import Health, application
 
-OPEN, READ, OPERATE = "open", "read", "operate"
+OPEN, READ, OPERATE, INGEST = "open", "read", "operate", "ingest"
 TABLE = {
     ("GET", "/livez"): OPEN,
     ("GET", "/healthz"): OPEN,
@@ -63,9 +63,15 @@ TABLE = {
     ("POST", "/api/v1/deadletters/replay"): OPERATE,
     ("POST", "/api/v1/receivers/{name}/resume"): OPERATE,
     ("POST", "/api/v1/receivers/{name}/test"): OPERATE,
+    ("POST", "/api/v1/events/{stream}"): INGEST,
 }
-SHOWN = (None, "wrong-0123456789-0123456789", "READ_TOKEN", "DESK_TOKEN", "DEPLOY_TOKEN")
-MAY = {"READ_TOKEN": {READ}, "DESK_TOKEN": {READ, OPERATE}, "DEPLOY_TOKEN": {READ}}
+SHOWN = (None, "wrong-0123456789-0123456789", "READ_TOKEN", "DESK_TOKEN", "DEPLOY_TOKEN", "SHOP_TOKEN")
+MAY = {
+    "READ_TOKEN": {READ},
+    "DESK_TOKEN": {READ, OPERATE},
+    "DEPLOY_TOKEN": {READ},
+    "SHOP_TOKEN": {INGEST},
+}
 
 
 def expected(needs: str, token: str | None, *, loopback: bool) -> int | None:
@@ -114,7 +120,7 @@ def test_who_may_what(reached: tuple[bool, Client], route: tuple[str, str], toke
     loopback, client = reached
     client.clock.now += 60
     method, template = route
-    path = template.format(id="0" * 64, name="nobody", number="99", pack="p", rule="r")
+    path = template.format(id="0" * 64, name="nobody", number="99", pack="p", rule="r", stream="s")
     answer = client.ask(method, path, b"[]" if method == "POST" else None, token)
     refused = expected(TABLE[route], token, loopback=loopback)
     if refused is None:

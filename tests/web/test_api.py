@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import make_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ from jsonschema import Draft202012Validator
 from served import AT, Client, port
 from some_desk import SOME
 
+from cep.web.api import events
 from cep.web.api.known import OPERATIONS, PREFIX
-from cep.web.api.openapi import description
+from cep.web.api.openapi import description, schema_of
 from cep.web.api.operation import Operation
 from cep.web.api.routes import LONGEST_BODY
 
@@ -83,7 +85,10 @@ def test_the_description_is_served_and_is_that_of_the_operations(client: Client)
     described = {
         (method.upper(), path) for path, methods in answer.value["paths"].items() for method in methods
     }
-    assert described == {(one.method, PREFIX + one.path) for one in OPERATIONS}
+    assert described == {
+        ("POST", PREFIX + events.PATH),
+        *((one.method, PREFIX + one.path) for one in OPERATIONS),
+    }
     names = [one.name for one in OPERATIONS]
     assert len(set(names)) == len(names)
     for schema in answer.value["components"]["schemas"].values():
@@ -280,3 +285,11 @@ def test_a_job_that_starts_says_so(tmp_path: Path) -> None:
         answer = client.get("/status")
         assert (answer.status, answer.value["code"]) == (503, "CEP0968")
         assert client.get("/openapi.json").status == 200
+
+
+def test_two_types_of_one_name_have_no_schema_in_common() -> None:
+    components: dict[str, object] = {}
+    schema_of(make_dataclass("Told", [("number", int)]), components)
+    schema_of(make_dataclass("Told", [("number", int)]), components)
+    with pytest.raises(AssertionError, match="two types are called Told"):
+        schema_of(make_dataclass("Told", [("text", str)]), components)

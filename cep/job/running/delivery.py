@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
-from alerts.dispatch import Dispatcher
+from alerts.dispatch import Dispatcher, Listeners
 from alerts.outbox import Outbox
 from alerts.settings import Settings
 from alerts.sharing import Holder
@@ -61,9 +61,7 @@ class Deliverer:
         dispatcher = Dispatcher(
             outbox,
             [receiver_made(one, self._environ, screen) for one in self._receivers],
-            attempted=self._metrics.attempted,
-            held=self._metrics.held,
-            report=self._progress.tell,
+            listeners=Listeners(self._metrics.attempted, self._progress.tell, self._metrics.held),
             settings=self._settings,
             holder=holder,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from alerts.notation import timestamp
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from alerts.outbox import Outbox
     from cep.config import Job
     from cep.job.batches.driver import Driver, FinishedBatch
+    from cep.sources.http.intake import Intake
 
 _STUCK = 120.0
 """Seconds: a batch that takes longer, or a longer time without one beyond the trigger, is not well."""
@@ -27,8 +28,8 @@ Status = Literal["starting", "running", "waiting", "stuck", "stopping", "failed"
 class Standing:
     """The state of a job, reported by its threads to those that answer requests.
 
-    `driver` and `outbox` are set as soon as there are any, and `wake`, which has deliveries looked for;
-    nobody asks any more when the outbox is closed.
+    `driver`, `outbox` and `intakes` are set as soon as there are any, and `wake`, which has deliveries looked
+    for; nobody asks any more when the outbox is closed.
     `now` is the wall clock in ns, `tick` seconds that no one sets back.
     """
 
@@ -49,6 +50,7 @@ class Standing:
         self._failed: int | None = None
         self.driver: Driver | None = None
         self.outbox: Outbox | None = None
+        self.intakes: Mapping[str, Intake] | None = None
         self.wake: Callable[[], None] = lambda: None
         self.queries = QueryCounts(now)
 

@@ -34,7 +34,9 @@ from cep.job.clocks.wrong_clock import wrong
 from cep.job.running.delivery import Deliverer
 from cep.job.running.episodes import EpisodeKeeper
 from cep.job.running.health import Standing
+from cep.job.running.intakes import opened
 from cep.job.running.leadership import Leadership
+from cep.job.running.machines import join
 from cep.job.running.port import answering
 from cep.job.running.progress import Progress
 from cep.job.running.record import RecordKeeper
@@ -179,7 +181,7 @@ class _Lifecycle:
         require_java(environ)
         if any(feed.source.connected for feed in job.feeds):
             connector_jars()
-        cores = job.cores or usable_cores()
+        cores = job.machines.cores or usable_cores()
         before = folder.layout()
         if before is not None and (differing := beforehand.differences(job, before)):
             raise DiagnosticsError(differing)
@@ -196,6 +198,7 @@ class _Lifecycle:
         outbox = outbox or self._opened()
         self._stack.callback(port.close)  # before the outbox closes, which requests ask
         driver = self._go_on(outbox, before)
+        self._take_events()
         streams = driver.deploys.fed(before.feeds if before else ())
         layout = folder.settle_layout(job.shards, min(cores, job.shards), streams)
         self._metrics.watch_outbox(outbox, self._delivery.names, self._progress.tell)
@@ -215,8 +218,8 @@ class _Lifecycle:
 
     def _session(self, spark: Spark, partitions: int, cores: int, log: int) -> SparkSession:
         self._progress.tell("starting Spark; the first batch takes 5 to 20 seconds")
-        environ, java = self._launch.environ, self._stop.java
-        return self._stack.enter_context(spark(self._folder, partitions, cores, log, environ, java))
+        environ, java, machines = self._launch.environ, self._stop.java, self._launch.job.machines
+        return self._stack.enter_context(spark(self._folder, partitions, cores, log, environ, java, machines))
 
     def _opened(self) -> Outbox:
         outbox = origin.open_outbox(self._launch.job, self._folder, self._launch.environ)
@@ -251,6 +254,16 @@ class _Lifecycle:
         self._standing.driver, self._standing.outbox = driver, outbox
         return driver
 
+    def _take_events(self) -> None:
+        """Events come by HTTP from here on; but none where time is to end with what is there."""
+        if not self._launch.mode.drain:
+            job, tell = self._launch.job, self._progress.tell
+            intakes = opened(job.feeds, self._folder, tell, self._stack)
+            self._standing.intakes = intakes
+            if intakes:
+                self._metrics.watch_intakes(lambda: {name: one.waiting for name, one in intakes.items()})
+            self._stack.callback(setattr, self._standing, "intakes", None)  # before they end
+
     def _keep_episodes(self, outbox: Outbox, packs: Callable[[], Mapping[str, Pack]]) -> None:
         self._episodes = EpisodeKeeper(self._launch.job.desk, packs, self._progress.tell, self._delivery.wake)
         self._episodes.start(outbox, self._stack)
@@ -273,6 +286,8 @@ class _Lifecycle:
         mode = self._launch.mode
         query = QueryWatch(spark, driver, self._stop, self._launch.job.trigger / 1e9, mode.once)
         try:
+            if not join(spark, driver, cores, self._stop):
+                return
             query.run(layout, cores)
             if mode.drain and not self._stop.is_set() and not driver.drained:
                 driver.preparation.drain = True

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from cep.config import Job, Listen
     from cep.job.running.health import Standing
+    from cep.web.api.events import Intakes
 
 
 @contextmanager
@@ -49,7 +50,7 @@ def answering(job: Job, environ: Mapping[str, str], metrics: Metrics, standing: 
         access = Access.of(job, environ, listening.getsockname()[0])
         if not access.open_reading and not job.tokens:
             raise ConfigurationError(*NO_TOKEN)
-        more = served(access, _desk(environ, standing), secure=job.http.tls)
+        more = served(access, _desk(environ, standing), lambda: standing.intakes, secure=job.http.tls)
         app = application(metrics, standing.health, refusing(access), more)
         with serving(app, listening, certificate=_certificate(job.http)):
             yield
@@ -65,14 +66,18 @@ NO_TOKEN = (
 
 
 def served(
-    access: Access, desk: Callable[[], JobDesk | None], *, secure: bool = False
+    access: Access,
+    desk: Callable[[], JobDesk | None],
+    intakes: Callable[[], Intakes | None] = dict,
+    *,
+    secure: bool = False,
 ) -> Sequence[BaseRoute]:
     """What is served besides metrics and health, under TLS if `secure`; made when somebody asks for it."""
 
     def api() -> ASGIApp:
         from cep.web.api.routes import application as api_application
 
-        return api_application(access, desk)
+        return api_application(access, desk, intakes)
 
     def page() -> ASGIApp:
         from cep.web.page.app import PageSettings

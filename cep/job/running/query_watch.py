@@ -11,12 +11,14 @@ from alerts.outbox import OutboxError
 from cep.errors import JobError
 from cep.job.batches.driver import Driver
 from cep.job.clocks.running_time import SetBack
+from cep.job.running import machines
 from cep.job.running.retries import Retries
 from cep.job.running.stopping import Stop
 from cep.job.running.taken import Taken
 from cep.job.spark import stream
 from cep.job.spark.failures import explained, keep, worker_late
 from cep.job.state_folder.folder import FolderLayout
+from cep.sources.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -69,12 +71,13 @@ class QueryWatch:
         """Runs the query until it ends; why it failed, if it did."""
         driver = self._driver
         feeds = [feed for feed in driver.running.job.feeds if feed.name in driver.deploys.reading]
-        taken = Taken(feeds) if self._once and any(feed.source.connected for feed in feeds) else None
+        counted = self._once and any(feed.source.counted for feed in feeds)
+        taken = Taken(feeds, Checkpoint(self._folder.checkpoint)) if counted else None
         trigger = (0.0 if taken else None) if self._once else self._trigger
         try:
             query = stream.start(
                 self._spark, self._folder, layout, cores, feeds, driver, trigger,
-                record=driver.running.job.keep > 0, mask=driver.running.job.mask(driver.around.environ),
+                shared=machines.shared(driver), environ=machines.variables(driver, feeds),
             )  # fmt: skip
             return self._watch(query, taken)
         except (Py4JError, OSError) as error:  # either, when the JVM is gone

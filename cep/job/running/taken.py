@@ -18,23 +18,27 @@ from cep.sources.source import Feed
 
 @dataclass(slots=True)
 class Taken:
-    """Events of a run: of feeds with offsets all up to `ends`, of others until a batch finds nothing."""
+    """Events of a run: of feeds that are counted all up to `ends`, of others until a batch finds nothing."""
 
     feeds: Sequence[Feed]
+    checkpoint: Checkpoint
     ends: dict[str, dict[str, int]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.ends = {feed.name: dict(feed.source.ends()) for feed in self.feeds if feed.source.connected}
+        self.ends = {
+            feed.name: dict(feed.source.ends(self.checkpoint, feed.name))
+            for feed in self.feeds
+            if feed.source.counted
+        }
 
     def by(self, driver: Driver) -> bool:
         """True if the last batch of a driver was the last that is needed. Raises ConfigurationError."""
         last, folder = driver.last, driver.around.folder
         if last is None or driver.preparation.drain:  # time ends with the next batch, and so does the run
             return False
-        checkpoint = Checkpoint(folder.checkpoint)
         for feed in self.feeds:
             if feed.name in self.ends:
-                reached = feed.source.reached(checkpoint, feed.name, last.number)
+                reached = feed.source.reached(self.checkpoint, feed.name, last.number)
                 if any(reached.get(place, 0) < end for place, end in self.ends[feed.name].items()):
                     return False
         read = extents.load(folder.manifests, driver.deploys.sources(), last.number, last.manifest.files)

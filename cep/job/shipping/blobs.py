@@ -1,8 +1,8 @@
 """Payloads too large to go through Spark's rows: they lie in files as blobs, and rows say where.
 
-On its way from one Python process to the next Spark copies a row some ten times and compresses it. All
-processes of a job run on one machine (cep.job.spark.session), so that a file that the page cache holds is the
-shorter way. A file belongs to one task and goes with its batch; what a crash leaves goes at the next start.
+On its way from one Python process to the next Spark copies a row some ten times and compresses it. Where all
+processes of a job run on one machine, a file that the page cache holds is the shorter way. A file belongs to
+one task and goes with its batch; what a crash leaves goes at the next start. On a cluster there are none.
 """
 
 from __future__ import annotations
@@ -17,19 +17,20 @@ from cep.job.shipping.rows import AWAY, Kind, pack, unpack
 
 
 class Sender:
-    """Sends the payloads of a task. No other task of this run has its `name`; a file is made when needed.
+    """Sends the payloads of a task. No other task of this run has its `name`; a file is made when needed, in
+    a folder that all workers see. Without a folder every payload goes through Spark.
 
     A worker of a run that was killed may go on for a moment beside those of the next: files also have the
     number of the process.
     """
 
-    def __init__(self, folder: Path, name: str) -> None:
-        self._path = folder / f"{name}-{os.getpid()}"
+    def __init__(self, folder: Path | None, name: str) -> None:
+        self._path = None if folder is None else folder / f"{name}-{os.getpid()}"
         self._file: BinaryIO | None = None
 
     def row(self, kind: Kind, payload: bytes) -> tuple[int, bytes]:
         """Kind and payload as they go through Spark."""
-        if len(payload) < AWAY_FROM:
+        if len(payload) < AWAY_FROM or self._path is None:
             return int(kind), payload
         if self._file is None:
             self._file = self._path.open("wb")
@@ -44,7 +45,7 @@ class Sender:
             self._file.close()
 
 
-def opened(folder: Path, rows: Iterable[tuple[int, bytes]]) -> Iterator[tuple[Kind, bytes]]:
+def opened(folder: Path | None, rows: Iterable[tuple[int, bytes]]) -> Iterator[tuple[Kind, bytes]]:
     """Rows as they were given to their senders.
 
     Raises OSError, and ConfigurationError for a blob that is not there whole.
@@ -54,6 +55,7 @@ def opened(folder: Path, rows: Iterable[tuple[int, bytes]]) -> Iterator[tuple[Ki
             yield Kind(number), payload
             continue
         name, start, length = unpack(payload)
+        assert folder is not None, "without a folder nothing was sent as a blob"
         yield Kind(number - AWAY), _read(folder / name, start, length)
 
 

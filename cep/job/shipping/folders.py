@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from alerts.masking import Mask
+from cep.job.shipping.program import Program, installed
 from cep.job.state_folder.folder import StateFolder
 
 
@@ -13,23 +14,31 @@ from cep.job.state_folder.folder import StateFolder
 class Shared:
     """Folders of one job that all its processes see, as absolute paths: the mapper and the matcher hold them.
 
-    `manifests` also has the lists of batches' files, `queries` the compiled query sets; `record` is that of
-    events, None where none is kept. `mask` hashes secret values; None where no key is given.
+    `manifests` also has the lists of batches' files, `queries` the compiled query sets. `blobs` None:
+    payloads go through Spark however large they are; `record` None: no events are recorded. `mask` hashes
+    secret values; None where no key is given. `program` is what has to be on each machine of a cluster.
     """
 
     manifests: Path
     packs: Path
     queries: Path
-    blobs: Path
+    blobs: Path | None
     record: Path | None = None
     mask: Mask | None = None
+    program: Program | None = None
 
     @classmethod
-    def of(cls, folder: StateFolder, *, record: bool = False, mask: Mask | None = None) -> Shared:
-        """Those of a state folder; that of blobs, which starts out empty, is made."""
+    def of(
+        cls, folder: StateFolder, *, record: bool = False, mask: Mask | None = None, cluster: bool = False
+    ) -> Shared:
+        """Those of a state folder, for workers here or of a `cluster`; that of blobs is made."""
         folder.blobs.mkdir(parents=True, exist_ok=True)
-        manifests, packs, queries, blobs, recorded = (
-            path.absolute()
-            for path in (folder.manifests, folder.packs, folder.queries, folder.blobs, folder.record)
+        return cls(
+            folder.manifests.absolute(),
+            folder.packs.absolute(),
+            folder.queries.absolute(),
+            None if cluster else folder.blobs.absolute(),
+            folder.record.absolute() if record else None,
+            mask,
+            installed() if cluster else None,
         )
-        return cls(manifests, packs, queries, blobs, recorded if record else None, mask)

@@ -11,6 +11,7 @@ from pathlib import Path
 from alerts.codes import TAKEN_OVER
 from alerts.outbox import OutboxError
 from cep.errors import JAVA_ENDED, JobError, OutsideError, PoisonError, from_text
+from cep.job.spark.cluster import ended_by
 from cep.job.state_folder.folder import StateFolder
 
 _FULL = "free space on the disk of the state folder, then start the job again: it goes on where it stopped"
@@ -63,9 +64,9 @@ def explained(error: BaseException, folder: StateFolder, now: float) -> JobError
         return error
     if isinstance(error, OutboxError):
         return OutsideError(error.message, error.help, error.code if error.code == TAKEN_OVER else "")
-    text = str(error)
-    if type(error).__name__ in ("Py4JNetworkError", "Py4JError", "ConnectionRefusedError"):
-        return OutsideError(
+    text = _text(error)
+    if text is None or type(error).__name__ in ("Py4JNetworkError", "Py4JError", "ConnectionRefusedError"):
+        return ended_by(_messages(folder)) or OutsideError(
             "Spark's Java process ended or no longer answers",
             f"start the job again: it goes on where it stopped; Java's last words are in {folder.logs}",
             JAVA_ENDED,
@@ -84,6 +85,22 @@ def explained(error: BaseException, folder: StateFolder, now: float) -> JobError
         damaged = folder.damaged(cause if file is None or file in cause else f"{file}: {cause}")
         return type(damaged)(damaged.message, f"{damaged.help}; {told}")
     return OutsideError(f"the job stopped: {_cause(error, text)}", told)
+
+
+def _text(error: BaseException) -> str | None:
+    """The error as text; None where Java, which is gone, would have to say it."""
+    try:
+        return str(error)
+    except OSError:
+        return None
+
+
+def _messages(folder: StateFolder) -> str:
+    """The end of what Spark has written."""
+    try:
+        return (folder.logs / "spark-messages.log").read_text("utf-8", "replace")[-100_000:]
+    except OSError:
+        return ""
 
 
 def worker_late(error: BaseException) -> str | None:

@@ -1,4 +1,5 @@
-"""Spark with the job's settings: local, listening on loopback only, all its messages in a log file."""
+"""Spark with the job's settings, all its messages in a log file: on this machine, listening on loopback only,
+or on a cluster."""
 
 from __future__ import annotations
 
@@ -7,15 +8,17 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cep.config import Machines
 from cep.errors import OutsideError
 from cep.job.spark import warming
 from cep.job.spark.class_archive import class_archive, made_later
-from cep.job.spark.gateway import classpath, command, launched
+from cep.job.spark.cluster import clustered
+from cep.job.spark.gateway import LOCAL_FILES, classpath, command, launched
 from cep.job.spark.java import require_java
 from cep.job.spark.kafka_jars.jars import CONNECTOR
 from cep.job.state_folder.folder import StateFolder
@@ -60,8 +63,6 @@ def settings(folder: StateFolder, partitions: int) -> dict[str, str]:
         "spark.app.name": "cep",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
         # Hadoop's own starts a process `chmod` for every file and folder that it makes
         "spark.hadoop.fs.file.impl": "cep.LocalFiles",
         "spark.local.dir": scratch,
@@ -94,6 +95,15 @@ def settings(folder: StateFolder, partitions: int) -> dict[str, str]:
     }
 
 
+def alone(cores: int) -> dict[str, str]:
+    """The settings of a session on this machine, which nothing else reaches."""
+    return {
+        "spark.master": f"local[{cores}]",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+    }
+
+
 def options(folder: StateFolder) -> tuple[str, ...]:
     """Options of the JVM: a heap collected by one thread, and the quick compiler only, for it does little.
 
@@ -121,8 +131,12 @@ def running(
     log: int,
     environment: Mapping[str, str],
     java: Callable[[subprocess.Popen[bytes]], None] = lambda _: None,
+    machines: Machines | None = None,
 ) -> Iterator[SparkSession]:
     """A session on `cores` cores, whose JVM writes what it prints to the descriptor `log`.
+
+    The cores are this machine's, or a cluster's if `machines` names a master; the session does not wait for
+    its executors.
 
     Signals to this process's group do not reach the JVM, which has a session of its own. `java` is called
     with its process as soon as there is one; it has ended when the block has. Changes this process's
@@ -135,11 +149,15 @@ def running(
     _log4j(folder).write_text(_LOG4J.format(folder=logs), "utf-8")
     for name in ("SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "SPARK_MASTER"):
         os.environ.pop(name, None)  # of another Spark on this machine
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    machines = machines or Machines()
+    jars = sorted((CONNECTOR / "jars").glob("*.jar"))
+    place = clustered(machines, cores, (LOCAL_FILES, *jars)) if machines.master else alone(cores)
+    os.environ["SPARK_LOCAL_IP"] = place["spark.driver.host"]
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["PYSPARK_PYTHON"] = machines.python or sys.executable
 
-    told = {"spark.master": f"local[{cores}]", **settings(folder, partitions)}
-    classes = classpath(_pyspark(), sorted((CONNECTOR / "jars").glob("*.jar")))
+    told = {**machines.conf, **place, **settings(folder, partitions)}
+    classes = classpath(_pyspark(), jars)
     archive, listed = class_archive(program, classes, environment), folder.scratch / "classes"
     more = () if archive is None else archive.options(listed)
     line = command(program, classes, (*options(folder), *more), told)
@@ -153,7 +171,8 @@ def running(
         with warming.state_library(gateway):
             context = SparkContext(conf=conf, gateway=gateway)
         spark = SparkSession(context)
-        with warming.workers(spark, cores):
+        # those of a cluster may be long in coming: they are warmed when they are looked at
+        with nullcontext() if machines.master else warming.workers(spark, cores):
             try:
                 with made_later(archive, listed, logs / "class-archive.log", java):
                     yield spark

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cep.config import Feed
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from alerts.masking import Mask
-
 
 def start(
     session: SparkSession,
@@ -32,18 +30,18 @@ def start(
     batch: Callable[[DataFrame, int], None],
     trigger: float | None,
     *,
-    record: bool = False,
-    mask: Mask | None = None,
+    shared: Shared,
+    environ: Mapping[str, str],
 ) -> StreamingQuery:
     """Starts the query on the state folder's checkpoint.
 
     `trigger` is the least number of seconds from one batch's begin to the next's; None: take what is there
-    and stop. `batch` is called with each batch's frame and number. With `record`, mappers record the events
-    that they accept; `mask` hashes what is secret. Raises ConfigurationError.
+    and stop. `batch` is called with each batch's frame and number. `environ` is what mappers find in the
+    environment besides what their machine has. Raises ConfigurationError.
     """
     keys = shard_keys(layout.shards, layout.partitions)
-    shared = Shared.of(folder, record=record, mask=mask)
-    mapper = pickled(declared.MAPPER, Lanes(shared, lanes, keys, {feed.name: feed for feed in feeds}))
+    named = {feed.name: feed for feed in feeds}
+    mapper = pickled(declared.MAPPER, Lanes(shared, lanes, keys, named, environ))
     matcher = pickled(declared.MATCHER, Matcher(shared, keys))
     matched = (
         listing(session, feeds, lanes)

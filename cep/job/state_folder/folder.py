@@ -26,7 +26,7 @@ from cep.files import DamagedFileError, read_json, write_json
 
 NAMES = (
     "layout.json", "lock", "closed", "checkpoint", "manifests", "packs", "queries", "deploy", "logs",
-    "scratch",
+    "scratch", "received",
 )  # fmt: skip
 """What there may be in a state folder that a job cannot do without."""
 FORMAT = 4

@@ -6,10 +6,11 @@ each shard computes the same watermark; that is also what brings a batch to shar
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -46,18 +47,21 @@ _SCHEMA = pa.schema([("shard", pa.int32()), ("kind", pa.int32()), ("payload", pa
 class Lanes:
     """The values that a mapper gets once, when the query starts: plain ones, for Spark pickles them.
 
-    `keys` are the keys of the shards (cep.job.spark.balance), `feeds` those of the streams.
+    `keys` are the keys of the shards (cep.job.spark.balance), `feeds` those of the streams. `environ` has
+    variables that sources ask for, and that are set on the driver's machine alone.
     """
 
     shared: Shared
     lanes: int
     keys: tuple[int, ...]
     feeds: Mapping[str, Feed]
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows for all shards, in the lane whose rows of cep.job.spark.listing these are."""
         for _ in batches:
             pass  # the rows hold nothing else that is needed
+        os.environ.update(self.environ)
         task = current()
         manifest, lane = task.manifest, task.partition
         watch = Watching(self.feeds)

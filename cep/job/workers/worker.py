@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cep.job.shipping.folders import Shared
 from cep.job.shipping.packs import Plans
+from cep.job.shipping.program import installed
 from cep.job.state_folder.manifest import Manifest
 from cep.job.workers.shard_states import ShardStates
 from cep.plan.plan import Plan
@@ -34,7 +35,9 @@ process: Spark keeps it alive over batches and restarts of the query, and gives 
 
 
 def worker(shared: Shared) -> Worker:
-    """This process's, for the job with these folders."""
+    """This process's, for the job with these folders. Raises ConfigurationError where its program differs."""
     if not _mine or _mine[0].shared != shared:
+        if shared.program is not None:
+            shared.program.check(installed())
         _mine[:] = [Worker(shared)]
     return _mine[0]

@@ -45,6 +45,7 @@ class Kafka(Source[KafkaExtent, KafkaPart]):
     noun: ClassVar[str] = "partition"
     cure: ClassVar[str] = "name a new [job] state, with which the feed begins anew"
     connected: ClassVar[bool] = True
+    counted: ClassVar[bool] = True
 
     def frame(self, session: SparkSession, name: str) -> DataFrame:
         """Nothing but offsets: Spark leaves out to read what cannot pass."""
@@ -144,7 +145,7 @@ class Kafka(Source[KafkaExtent, KafkaPart]):
     def probe(self, part: KafkaPart, written: FeedFormat) -> None:
         """Nothing: no library opens records."""
 
-    def ends(self) -> Mapping[str, int]:
+    def ends(self, checkpoint: Checkpoint, stream: str) -> Mapping[str, int]:  # noqa: ARG002
         """Behind which offset each partition ends now. Raises OutsideError."""
         from cep.sources.kafka.brokers import Brokers
 

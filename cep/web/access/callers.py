@@ -10,8 +10,9 @@ _INCLUDED: dict[Scope, tuple[Scope, ...]] = {
     "read": ("read",),
     "operate": ("read", "operate"),
     "deploy": ("read", "deploy"),
+    "ingest": ("ingest",),
 }
-"""The scopes that each scope allows: who changes something reads it, too."""
+"""The scopes that each scope allows: who changes something reads it, too; who brings events sees nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,19 @@ from functools import cache
 from importlib import metadata
 from typing import Any, Literal
 
+from cep.web.api import events
 from cep.web.api.answering import adapter
 from cep.web.api.known import OPERATIONS, PREFIX
 from cep.web.api.operation import Operation
 from cep.web.api.problems import MEDIA_TYPE, Problem
 
 _REF = "#/components/schemas/{model}"
+_OF_EVENTS = {
+    "400": "lines are no JSON, the others are kept; or a CloudEvent is none (CEP0977)",
+    "415": "the body is of another type (CEP0964)",
+    "429": "too much waits to be read (CEP0976), or too many wrong tokens (CEP0963)",
+    "507": "the events could not be written (CEP0978)",
+}
 _REFUSALS = {
     "400": "what was sent cannot be meant (CEP0964)",
     "401": "a token is needed, or there is none such (CEP0961)",
@@ -33,7 +40,8 @@ def description() -> dict[str, Any]:
     components: dict[str, Any] = {}
     for one in OPERATIONS:
         paths.setdefault(PREFIX + one.path, {})[one.method.lower()] = _operation(one, components)
-    _schema(Problem, components)
+    schema_of(Problem, components)
+    paths[PREFIX + events.PATH] = {"post": _events()}
     return {
         "openapi": "3.1.0",
         "info": {"title": "Standing rules: a job's alerts", "version": metadata.version("standing-rules")},
@@ -45,8 +53,29 @@ def description() -> dict[str, Any]:
     }
 
 
+def _events() -> dict[str, Any]:
+    """The operation that takes events, whose bodies are no JSON of ours."""
+    text, more = {"type": "string"}, {"taken": {"type": "integer"}}
+    taken = {"type": "object", "properties": more, "required": ["taken"], "additionalProperties": False}
+    return {
+        "operationId": "take_events",
+        "summary": "Takes events of a feed",
+        "description": f"For tokens with scope `{events.SCOPE}`.",
+        "security": [{"token": []}],
+        "parameters": [{"name": "stream", "in": "path", "required": True, "schema": text}],
+        "requestBody": {
+            "required": True,
+            "content": {kind: {"schema": text if kind in events.LINES else {}} for kind in events.TYPES},
+        },
+        "responses": {
+            "202": {"description": "they are on disk", "content": {"application/json": {"schema": taken}}},
+            **{status: _refusal(says) for status, says in {**_REFUSALS, **_OF_EVENTS}.items()},
+        },
+    }
+
+
 def _operation(one: Operation, components: dict[str, Any]) -> dict[str, Any]:
-    answer = _schema(one.answer, components)
+    answer = schema_of(one.answer, components)
     if one.in_list:
         answer = {"type": "object", "properties": {one.in_list: answer}, "required": [one.in_list],
                   "additionalProperties": False}  # fmt: skip
@@ -62,7 +91,7 @@ def _operation(one: Operation, components: dict[str, Any]) -> dict[str, Any]:
         },
     }
     if one.body is not None:
-        body = _schema(one.body, components)
+        body = schema_of(one.body, components)
         found["requestBody"] = {"content": {"application/json": {"schema": body}}}
     if one.scope == "read":
         found["security"].append({})  # on an address of the machine alone
@@ -88,13 +117,20 @@ def _refusal(says: str) -> dict[str, Any]:
     return {"description": says, "content": {MEDIA_TYPE: {"schema": {"$ref": _REF.format(model="Problem")}}}}
 
 
-def _schema(kind: Any, components: dict[str, Any]) -> dict[str, Any]:
+def _put(components: dict[str, Any], name: str, schema: dict[str, Any]) -> None:
+    """Puts a schema among the components, where no other may be under its name already."""
+    before = components.setdefault(name, schema)
+    assert before == schema, f"two types are called {name}: their schemas would be one"
+
+
+def schema_of(kind: Any, components: dict[str, Any]) -> dict[str, Any]:
     """The schema of a type; what it names goes to the components."""
     mode: Literal["validation", "serialization"]
     mode = "validation" if getattr(kind, "__module__", "").endswith(".bodies") else "serialization"
     found = adapter(kind).json_schema(ref_template=_REF, mode=mode)
-    components.update(found.pop("$defs", {}))
+    for name, inner in found.pop("$defs", {}).items():
+        _put(components, name, inner)
     if found.get("type") != "object":
         return found
-    components[kind.__name__] = found
+    _put(components, kind.__name__, found)
     return {"$ref": _REF.format(model=kind.__name__)}

@@ -17,8 +17,9 @@ from starlette.routing import Route
 
 from cep.web.access.callers import Caller, Refusal
 from cep.web.access.guarding import shown_by
-from cep.web.api import problems
+from cep.web.api import events, problems
 from cep.web.api.answering import answer
+from cep.web.api.events import Intakes
 from cep.web.api.known import OPERATIONS
 from cep.web.api.openapi import description
 from cep.web.api.operation import Asked, Operation
@@ -41,12 +42,15 @@ _TOO_LARGE = problems.problem(
 )
 
 
-def application(access: Access, desk: Callable[[], JobDesk | None]) -> Starlette:
+def application(
+    access: Access, desk: Callable[[], JobDesk | None], intakes: Callable[[], Intakes | None] = dict
+) -> Starlette:
     """The application of the API, whose paths begin behind /api/v1.
 
-    `desk` gives the job's, None while the job starts or ends.
+    `desk` gives the job's, `intakes` those of its feeds, None while the job starts or ends.
     """
     routes = [Route(one.path, _endpoint(one, access, desk), methods=[one.method]) for one in OPERATIONS]
+    routes.append(Route(events.PATH, events.endpoint(access, intakes), methods=["POST"]))
     routes.append(Route(DESCRIPTION, _description(access)))
     handlers = {HTTPException: _no_route, Exception: _mistake}
     return Starlette(routes=routes, exception_handlers=handlers)  # type: ignore[arg-type]

@@ -1,0 +1,231 @@
+"""The log that events come into by HTTP: what was told is there, whole, and is read once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cep.decode.blocks import decoder
+from cep.decode.formats import BY_NAME
+from cep.sources.checkpoint import DamagedError
+from cep.sources.http import bounds, intake, segments
+from cep.sources.http.extents import HttpExtent, HttpPart, difference, of_row, parts, pinned
+from cep.sources.http.intake import FullError, Intake, intake_of
+from cep.sources.http.reading import read
+from cep.sources.http.segments import Position, end_of_log, numbers, path_of, stretches
+from cep.sources.source import GoneError
+from rules.packs import load_texts
+
+PACK = """pack p version "1"
+stream payment { id_: string  at: timestamp  id id_  time at }
+rule all { on payment emit id_ }
+"""
+LINE = b'{"id_": "%d", "at": "2026-01-05T09:00:00Z"}\n'
+
+
+@contextmanager
+def appending(folder: Path, most: int = 1 << 30, tell: list[str] | None = None) -> Iterator[Intake]:
+    one = Intake(folder, most, (tell if tell is not None else []).append)
+    one.start(bounds.read_up_to(folder))
+    try:
+        yield one
+    finally:
+        one.stop()
+
+
+def content(folder: Path, since: Position, until: Position) -> bytes:
+    return b"".join(
+        path_of(folder, segment).read_bytes()[first:last]
+        for segment, first, last in stretches(folder, since, until)
+    )
+
+
+def test_what_many_threads_give_is_there_whole_and_in_groups(tmp_path: Path) -> None:
+    with appending(tmp_path) as one, ThreadPoolExecutor(16) as threads:
+        bodies = [b"".join(LINE % (n * 10 + m) for m in range(n % 7 + 1)) for n in range(300)]
+        done = list(threads.map(one.take, bodies))
+        for each in done:
+            assert each.result(60) is None
+        assert intake_of(tmp_path) is one
+        end = one.end
+        assert one.syncs < len(bodies)
+    assert intake_of(tmp_path) is None
+    assert end == end_of_log(tmp_path)
+    data = content(tmp_path, Position(), end)
+    assert sorted(data.splitlines()) == sorted(b"".join(bodies).splitlines())
+    for body in bodies:
+        assert body in data, "the lines of a body stay together"
+
+
+def test_a_line_that_a_crash_cut_short_is_cut_off_and_told(tmp_path: Path) -> None:
+    with appending(tmp_path) as one:
+        one.take(LINE % 1).result(60)
+    path = path_of(tmp_path, 1)
+    with path.open("ab") as file:
+        file.write(b'{"id_": "2", "at')
+    assert end_of_log(tmp_path) == Position(1, len(LINE % 1))
+    told: list[str] = []
+    with appending(tmp_path, tell=told) as one:
+        one.take(LINE % 3).result(60)
+    assert path.read_bytes() == LINE % 1 + LINE % 3
+    assert told == [f"{path}: 16 bytes of a line that nobody was told of are cut off"]
+
+
+def test_a_log_that_is_too_far_behind_takes_nothing_until_a_batch_has_read(tmp_path: Path) -> None:
+    size = len(LINE % 1)
+    with appending(tmp_path, 3 * size) as one:
+        for n in range(3):
+            one.take(LINE % n).result(60)
+        with pytest.raises(FullError) as full:
+            one.take(LINE % 4)
+        assert full.value.waiting == one.waiting == 3 * size
+        bounds.between(tmp_path, 0, going_on=False)
+        assert one.waiting == 0
+        one.take(LINE % 4).result(60)
+    with appending(tmp_path, 3 * size) as one:
+        assert one.waiting == size, "what no batch has read waits over a restart"
+
+
+def test_a_disk_that_is_full_keeps_nothing_of_what_it_refuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with appending(tmp_path) as one:
+        one.take(LINE % 1).result(60)
+        sync = os.fsync
+
+        def refuse(_: int) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(intake.os, "fsync", refuse)
+        with pytest.raises(OSError, match="No space left"):
+            one.take(LINE % 2).result(60)
+        monkeypatch.setattr(intake.os, "fsync", sync)
+        one.take(LINE % 3).result(60)
+        assert one.waiting == 2 * len(LINE % 1)
+    assert path_of(tmp_path, 1).read_bytes() == LINE % 1 + LINE % 3
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 9), max_size=4), min_size=1, max_size=12),
+    st.integers(40, 400),
+    st.integers(40, 400),
+    st.data(),
+)
+def test_batches_read_every_line_once_over_restarts_and_repeated_questions(
+    groups: list[list[int]], segment: int, batch: int, data: st.DataObject
+) -> None:
+    with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
+        folder = Path(name)
+        patch.setattr(intake, "SEGMENT", segment)
+        patch.setattr(bounds, "BATCH_BYTES", batch)
+        given_, read_, number = b"", b"", 0
+        found: dict[int, tuple[Position, Position]] = {}
+        for group in groups:
+            with appending(folder) as one:
+                for value in group:
+                    one.take(LINE % value).result(60)
+                    given_ += LINE % value
+                if data.draw(st.booleans()):
+                    found[number] = bounds.between(folder, number, going_on=number > 0)
+                    read_ += content(folder, *found[number])
+                    number += 1
+            asked = data.draw(st.integers(0, max(0, number - 1)))
+            if number:
+                assert bounds.between(folder, asked, going_on=asked > 0) == found[asked]
+        while len(read_) < len(given_):
+            found[number] = bounds.between(folder, number, going_on=number > 0)
+            part = content(folder, *found[number])
+            assert part.endswith(b"\n")
+            read_ += part
+            number += 1
+        assert read_ == given_
+
+
+def test_what_all_batches_are_behind_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intake, "SEGMENT", 1)  # each group of lines is a segment
+    with appending(tmp_path) as one:
+        for number in range(105):
+            one.take(LINE % number).result(60)
+            bounds.between(tmp_path, number, going_on=number > 0)
+    assert numbers(tmp_path)[0] == 6
+    assert not (tmp_path / "read" / "4.json").exists()
+    assert bounds.between(tmp_path, 6, going_on=True) == (
+        Position(6, len(LINE % 5)),
+        Position(7, len(LINE % 6)),
+    )
+
+
+def test_a_bound_that_is_damaged_or_gone_stops_the_job(tmp_path: Path) -> None:
+    with appending(tmp_path) as one:
+        one.take(LINE % 1).result(60)
+        bounds.between(tmp_path, 0, going_on=False)
+    path = tmp_path / "read" / "0.json"
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b'"byte":', b'"byte":1'))
+    with pytest.raises(DamagedError, match="checksum differs"):
+        bounds.between(tmp_path, 1, going_on=True)
+    path.unlink()
+    with pytest.raises(DamagedError, match=r"0\.json is missing"):
+        bounds.between(tmp_path, 1, going_on=True)
+
+
+def test_an_extent_is_what_it_was_or_says_why_not(tmp_path: Path) -> None:
+    path = tmp_path / "0000000001.jsonl"
+    path.write_bytes(LINE % 1 + LINE % 2)
+    one = pinned(HttpExtent("payment", str(path), len(LINE % 1), len(LINE % 1 + LINE % 2)))
+    assert of_row(one.row()) == one
+    with path.open("ab") as file:
+        file.write(LINE % 3)
+    assert difference(one) is None, "a segment grows"
+    path.write_bytes(LINE % 1 + LINE % 3)
+    assert difference(one) == "does not hold what it held"
+    path.write_bytes(LINE % 1)
+    assert difference(one) == f"ends at byte {one.first:,}; it went up to {one.until:,}"
+    with pytest.raises(GoneError, match="ends at byte"):
+        pinned(one)
+    path.unlink()
+    assert difference(one) == "is missing"
+    for row in (("s", "p", 5, 4, ""), ("s", "p", "0", 4, ""), ("s", "p", 0)):
+        with pytest.raises((ValueError, TypeError)):
+            of_row(row)
+
+
+@given(st.lists(st.integers(0, 10**6), min_size=1, max_size=30), st.integers(1, 300), st.integers(0, 5))
+def test_parts_of_any_size_give_the_events_in_order(values: list[int], block: int, skipped: int) -> None:
+    stream = load_texts([("p.rules", PACK)]).need().stream("payment")
+    lines = [LINE % value for value in values]
+    skipped = min(skipped, len(lines) - 1)
+    with TemporaryDirectory() as name:
+        path = Path(name) / "0000000001.jsonl"
+        path.write_bytes(b"".join(lines) + b'{"behind')
+        first = sum(map(len, lines[:skipped]))
+        extent = HttpExtent("payment", str(path), first, sum(map(len, lines)))
+        found = parts(extent, block)
+        assert [one.start for one in found] == sorted({one.start for one in found})
+        passed: list[int] = []
+        blocks = [
+            one for part in found for one in read(part, decoder(stream, BY_NAME), passed.append, strict=True)
+        ]
+        told = [value for one in blocks for value in one.events.table.column("id_").to_pylist()]
+        assert told == [str(value) for value in values[skipped:]]
+        assert sum(passed) == extent.length
+        places = [at for one in blocks for at in one.events.table.column("@offset").to_pylist()]
+        assert places == [sum(map(len, lines[:n])) for n in range(skipped, len(lines))]
+
+
+def test_a_part_that_is_gone_is_a_letter_or_an_error(tmp_path: Path) -> None:
+    stream = load_texts([("p.rules", PACK)]).need().stream("payment")
+    part = HttpPart(str(tmp_path / "gone.jsonl"), 0, 10)
+    (one,) = read(part, decoder(stream, BY_NAME), lambda _: None, strict=False)
+    assert [(letter.stage, letter.reason) for letter in one.dead] == [("read", "is missing")]
+    with pytest.raises(GoneError, match="is missing"):
+        list(read(part, decoder(stream, BY_NAME), lambda _: None, strict=True))
+    assert segments.end_of_log(tmp_path / "none") == Position()
