@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 PYTEST = [sys.executable, "-m", "pytest", "-q"]
-EFFORT = "0.15"
+EFFORT = "0.1"
 JVM, OTHERS = "(spark or kafka) and not soak", "not spark and not kafka and not soak and not browser"
 ONE_BY_ONE = ("--dist", "load", "--maxschedchunk", "1")
 LONGEST = ("test_job_conformance.py", "test_job_poison.py", "test_job_signals.py", "test_lost_processes.py")

@@ -51,11 +51,16 @@ class Names:
             raise httpcore.ConnectError(str(error)) from error
 
     def _find(self, host: str, port: int, found: Future[list[str]]) -> None:
+        error: BaseException | None = None
+        addresses: list[str] = []
         try:
             answers = self._lookup(host, port, type=socket.SOCK_STREAM)
-            found.set_result(list(dict.fromkeys(answer[4][0] for answer in answers)))
-        except BaseException as error:
+            addresses = list(dict.fromkeys(answer[4][0] for answer in answers))
+        except BaseException as raised:
+            error = raised
+        with self._lock:  # before it is told: whoever asks from now on gets an answer of their own
+            del self._pending[host, port]
+        if error is not None:
             found.set_exception(error)
-        finally:
-            with self._lock:
-                del self._pending[host, port]
+        else:
+            found.set_result(addresses)

@@ -16,7 +16,6 @@ from typing import Any
 import httpcore
 import pytest
 from some_alerts import raised
-from stores import outbox_url
 from wayward_server import PATIENCE, Answer, WaywardServer
 
 from alerts.dispatch import Dispatcher
@@ -27,8 +26,6 @@ from alerts.receivers.exchange import BoundedBackend, Bounds
 from alerts.receivers.names import Names
 from alerts.receivers.webhook import Limits, WebhookReceiver
 from alerts.routing import Route
-
-pytestmark = pytest.mark.usefixtures("store")
 
 SECRET = "whsec_" + "A" * 32
 ALERTS = 60
@@ -108,7 +105,7 @@ HARMS = {
 
 @pytest.fixture
 def outbox(tmp_path: Path) -> Iterator[Outbox]:
-    box = Outbox.open(outbox_url(tmp_path), durable=False)
+    box = Outbox.open(f"sqlite:///{tmp_path}/outbox.db", durable=False)
     yield box
     box.close()
 

@@ -8,6 +8,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 import pytest
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from some_alerts import SECOND, raised
@@ -147,7 +148,7 @@ def opened(folder: Path | str) -> Kept:
 
 @pytest.mark.slow
 @given(st.integers(0, 2**32), st.integers(0, 40), st.integers(0, 300), st.integers(0, 300))
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=10)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=examples(40))
 def test_what_stays_is_what_plain_lists_say(seed: int, count: int, alerts: int, deliveries: int) -> None:
     random = Random(seed)
     with TemporaryDirectory() as folder:

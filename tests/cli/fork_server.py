@@ -17,7 +17,7 @@ from contextlib import redirect_stderr
 from io import StringIO
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import NamedTemporaryFile, TemporaryDirectory
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CARDS = EXAMPLES / "cards"
@@ -95,21 +95,37 @@ def _load() -> None:
     from cep.cli.failure import FINDINGS
     from cep.cli.main import main
 
-    with NamedTemporaryFile("w", suffix=".jsonl") as cases:
+    with NamedTemporaryFile("w", suffix=".jsonl") as cases, TemporaryDirectory() as folder:
         case = {"id": "c", "schema": {"body": "text"}, "default": ["body"], "steps": [QUERY, DOCUMENT]}
         print(json.dumps(case), file=cases, flush=True)
+        job = _stopped_job(Path(folder))
         for words in (
             f"check {CARDS}",
             f"test {CARDS}",
             f"eval {CARDS} --events payment={PAYMENTS} --output -",
             f"percolate --cases {cases.name}",
             f"check --job {JOB}",
+            *(f"{verb} --job {job}" for verb in ("episodes list", "silences list", "alerts list")),
         ):
             sys.argv = ["cep", *words.split()]
             with redirect_stderr(StringIO()) as told:
                 assert main() <= FINDINGS, told.getvalue()
     gc.collect()
     gc.freeze()
+
+
+def _stopped_job(folder: Path) -> Path:
+    """The description of a job whose outbox is there and empty."""
+    from alerts.outbox import Outbox
+
+    job = folder / "job.toml"
+    sections = (
+        '[job]\nname = "a"\npacks = "."\nstate = "."\n',
+        '[feeds.a]\nsource = "files"\npath = "*.csv"\n',
+    )
+    job.write_text("".join(sections), "utf-8")
+    Outbox.open(f"sqlite:///{folder}/outbox.db").close()
+    return job
 
 
 if __name__ == "__main__":

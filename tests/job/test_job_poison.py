@@ -200,6 +200,7 @@ def test_a_worker_that_is_killed_once_costs_nothing(tmp_path: Path, dying: Dying
     assert bodies(folder) == expected(folder, [path])
 
 
+@pytest.mark.soak
 def test_what_dies_of_its_size_alone_stops_the_job_and_loses_nothing(
     tmp_path: Path, dying: Dying, spark: Callable[..., Any]
 ) -> None:
@@ -304,6 +305,7 @@ def test_a_folder_of_the_version_before_that_holds_invalid_texts_goes_on(
     assert "the folder is closed" in told
 
 
+@pytest.mark.soak
 def test_parts_of_parquet_that_end_their_reader_are_left_out(notes: JobFolder, dying: Dying) -> None:
     rows = [(f"c{n}", 99.5, b"n") for n in range(6)]
     for place, name in enumerate(("footer", "group", "good")):

@@ -116,6 +116,7 @@ if any("transform_with_state_driver_worker" in word for word in sys.orig_argv):
 """Run by every Python of the job when it begins."""
 
 
+@SOAK
 def test_a_python_worker_that_does_not_come_up_in_time_is_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,5 @@
 """The effort of generated tests. CEP_EFFORT scales their number of examples: `make quick` takes a twentieth,
-`make test` three twentieths, `make soak` ten times as many.
+`make test` a tenth, `make soak` ten times as many.
 """
 
 from __future__ import annotations

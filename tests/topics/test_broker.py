@@ -59,6 +59,7 @@ def test_what_was_acknowledged_is_there_after_a_kill(tmp_path: Path) -> None:
     assert process.poll() is not None
 
 
+@pytest.mark.soak
 def test_of_three_brokers_one_may_be_killed(tmp_path: Path) -> None:
     with brokers(tmp_path / "kafka", size=3) as kafka:
         to = topic(kafka, "kept", copies=3)
@@ -71,7 +72,7 @@ def test_of_three_brokers_one_may_be_killed(tmp_path: Path) -> None:
         assert values(kafka.servers, to) == [b"one", b"two"]
 
 
-@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-512"])
+@pytest.mark.parametrize("mechanism", [pytest.param("PLAIN", marks=pytest.mark.soak), "SCRAM-SHA-512"])
 def test_users_may_do_what_they_were_granted(secured: Brokers, mechanism: str) -> None:
     to = topic(secured, f"granted-{mechanism}")
     options = {

@@ -124,7 +124,7 @@ def test_a_partition_that_lags_behind_makes_no_event_late(
          'write `log = "payments.log"` there'),
         ('log = "a"', "CEP0704", "payment", "`source` is missing in [feeds.payment]",
          'write `source = "log"` there'),
-        ('source = "lod"\nlog = "a"', "CEP0706", '"lod"', "is `files` or `kafka` or `log`, not `lod`",
+        ('source = "lod"\nlog = "a"', "CEP0706", '"lod"', "or `http` or `log`, not `lod`",
          "did you mean `log`?"),
         ('source = "log"\nlog = "~/a"', "CEP0706", '"~/a"', "`~` is not replaced", "write the path itself"),
         ('source = "log"\nlog = "a"\nzone = 5', "CEP0705", "5", "`feeds.payment.zone` must be text",
