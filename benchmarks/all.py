@@ -50,6 +50,7 @@ FULL: Mapping[str, str] = {
     "queries_page": "",
     "record": "",
     "scale": "",
+    "machines": "",
 }
 """The benchmarks, in the order in which they run, with the sizes of README.md's figures."""
 
@@ -87,6 +88,7 @@ SMALL: Mapping[str, str] = {
     "queries_page": "--queries 2000",
     "record": "--events 50000 --turns 1",
     "scale": "--events 50000 --times 1",
+    "machines": "--events 50000 --times 1 --workers 1",
 }
 
 

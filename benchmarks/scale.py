@@ -59,9 +59,11 @@ def main() -> None:
     print(calibration())
 
 
-def measured(paths: Sequence[Path], events: int, expected: int, cores: int) -> Mapping[str, float]:
-    """Seconds, stages, processor time and memory of one run."""
-    with jobs.running(strict_events.PACK, "100 milliseconds", cores) as job:
+def measured(
+    paths: Sequence[Path], events: int, expected: int, cores: int | None, more: str = ""
+) -> Mapping[str, float]:
+    """Seconds, stages, processor time and memory of one run; `more` comes to the end of its job.toml."""
+    with jobs.running(strict_events.PACK, "100 milliseconds", cores, more) as job:
         aside = job.folder / "aside"
         aside.mkdir()
         first, *rest = (Path(shutil.copy(path, aside)) for path in paths)
