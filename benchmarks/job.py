@@ -44,12 +44,15 @@ packs = "bench.rules"
 state = "state/"
 trigger = "{trigger}"
 
+{feed}
+[http]
+listen = "127.0.0.1:{port}"
+"""
+
+FILES = """
 [feeds.e]
 source = "files"
 path = "inbox/*.jsonl"
-
-[http]
-listen = "127.0.0.1:{port}"
 """
 
 ON_RULE = """
@@ -150,17 +153,19 @@ class Job:
 
 
 @contextmanager
-def running(pack: str, trigger: str, cores: int | None = None, more: str = "") -> Iterator[Job]:
+def running(
+    pack: str, trigger: str, cores: int | None = None, more: str = "", feed: str = FILES
+) -> Iterator[Job]:
     """A job on an empty folder, from before its start; on so many of the machine's cores, or on all.
 
-    `more` comes to the end of its job.toml.
+    `more` comes to the end of its job.toml; `feed` is where its events come from.
     """
     with tempfile.TemporaryDirectory() as name, socket.create_server(("127.0.0.1", 0)) as probe:
         folder, port = Path(name), probe.getsockname()[1]
         probe.close()
         (folder / "inbox").mkdir()
         (folder / "bench.rules").write_text(pack, "utf-8")
-        (folder / "job.toml").write_text(JOB.format(trigger=trigger, port=port) + more, "utf-8")
+        (folder / "job.toml").write_text(JOB.format(trigger=trigger, port=port, feed=feed) + more, "utf-8")
         with (folder / "job.log").open("wb") as log:
             command = [str(CEP), "run", str(folder / "job.toml")]
             only = sorted(os.sched_getaffinity(0))[:cores]

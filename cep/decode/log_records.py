@@ -139,11 +139,15 @@ class _LogReader:
             texts = _texts(self._values, "not valid UTF-8", reasons)
             self._refused = {**reasons, **self._refused}
             return _RawReader(self._values, texts, declared_schema(stream), using.constants)
-        for number, value in enumerate(self._values):
-            if not value:
-                self._refused.setdefault(number, _EMPTY)
-        values = self._in_lines(self._values) if kind == "json" else self._in_records(using)
+        if not all(self._values):
+            for number, value in enumerate(self._values):
+                if not value:
+                    self._refused.setdefault(number, _EMPTY)
+        values = self._values if kind == "json" else self._in_records(using)
         data = b"\n".join(values) + b"\n"
+        if kind == "json" and data.count(b"\n") > len(values):
+            # in JSON a carriage return may stand wherever a line end may
+            data = b"\n".join(value.replace(b"\n", b"\r") for value in values) + b"\n"
         lengths = np.fromiter(map(len, values), np.int64, len(values))
         ends = np.cumsum(lengths + 1) - 1
         places = ends - lengths, ends
@@ -152,12 +156,6 @@ class _LogReader:
             return JsonReader(view, stream, using.feed, using.constants, places)
         names, _ = columns_of(view, stream, using.feed)
         return CsvReader(view, names, stream, using.feed, using.constants, places)
-
-    def _in_lines(self, values: list[bytes]) -> list[bytes]:
-        """The values without line ends: in JSON a carriage return may stand wherever a line end may."""
-        if not any(b"\n" in value for value in values):
-            return values
-        return [value.replace(b"\n", b"\r") for value in values]
 
     def _in_records(self, using: Decoder) -> list[bytes]:
         """The values without the line end behind them; those that are not one record of CSV are refused."""

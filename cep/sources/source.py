@@ -144,9 +144,16 @@ class Source(Streaming, Protocol[E, P]):
     def extent(self, row: Sequence[Any]) -> E:
         """The extent of `Extent.row`. Raises TypeError and ValueError."""
 
-    def pin(self, planned: E) -> E:
-        """The extent as it is read, now and in every run of its batch. Raises GoneError."""
+    def pin(self, planned: E, known: str = "", /) -> E:
+        """The extent as it is read, now and in every run of its batch. Raises GoneError.
+
+        `known` is the identity that its place had when a batch last read it, "" where none did.
+        """
         return planned
+
+    def identity(self, pinned: E) -> str:
+        """What tells the place of an extent from one that is made anew under its name; "": nothing does."""
+        return ""
 
     def lost_as(self, path: str) -> Sequence[str]:
         """The names under which a user may accept the loss of a place, the one to be told last."""

@@ -46,6 +46,7 @@ _names = st.text(min_size=1, max_size=8)
 _numbers = st.integers(MIN_TIME, MAX_TIME)
 _partitions = st.dictionaries(st.tuples(_names, _names), _numbers, max_size=3)
 _all_idle = st.none() | st.builds(AllIdle, _numbers, _numbers)
+_identities = st.dictionaries(st.tuples(_names, _names), _names, max_size=3)
 _poison = st.builds(Poison, _names, _names, _numbers, _numbers, _numbers, _names, _names)
 _closing = st.builds(Closing, _names, _names, _names, _numbers, _numbers, _numbers)
 _generations = st.builds(Generations, _partitions, st.lists(_closing, max_size=2).map(tuple))
@@ -67,7 +68,7 @@ def _plan(idle: str = "", more: str = "") -> Plan:
         st.lists(st.builds(Lost, _names, _names, _names), max_size=2).map(tuple),
         st.lists(_poison, max_size=2).map(tuple),
         st.lists(st.builds(Pin, _names, _names, _names), max_size=2).map(tuple), st.sampled_from((2, 3)),
-        _generations,
+        _generations, _names, _identities,
     )
 )  # fmt: skip
 def test_a_manifest_is_read_back_as_it_was_written(manifest: Manifest) -> None:
@@ -81,7 +82,7 @@ def test_a_manifest_is_read_back_as_it_was_written(manifest: Manifest) -> None:
 @given(
     st.builds(
         Result, st.dictionaries(_names, _names), _numbers, _partitions, _partitions, _numbers, _numbers,
-        _all_idle, _partitions, _partitions, st.booleans(),
+        _all_idle, _partitions, _partitions, st.booleans(), identities=_identities,
     )
 )  # fmt: skip
 def test_a_result_is_read_back_as_it_was_written(of: Result) -> None:

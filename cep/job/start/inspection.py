@@ -244,7 +244,8 @@ class _Inspection:
         for revision in named:
             load(self.folder.packs, revision)
         if found is None or (found.version < manifest.VERSION and not found.files):
-            extents.look(self.folder, self.sources, batch, accepts)
+            before = {} if self.last is None else result_of(self.last.result).identities
+            extents.look(self.folder, self.sources, batch, accepts, before)
         else:
             extents.lost_since(self.folder, self.sources, found, accepts)
 

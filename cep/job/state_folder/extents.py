@@ -54,22 +54,34 @@ def fixed(folder: StateFolder, sources: Sources, manifest: Manifest, accepts: Ac
 
     Raises ConfigurationError for one that cannot be read, where its loss is not accepted.
     """
-    found, lost = look(folder, sources, manifest.batch, accepts)
-    return replace(manifest, files=store(folder.manifests, manifest.batch, found), lost=tuple(lost))
+    known = manifest.identities
+    found, lost = look(folder, sources, manifest.batch, accepts, known)
+    now = {(one.stream, one.path): sources[one.stream].identity(one) for one in found}
+    return replace(
+        manifest,
+        files=store(folder.manifests, manifest.batch, found),
+        lost=tuple(lost),
+        identities={**known, **{place: identity for place, identity in now.items() if identity}},
+    )
 
 
 def look(
-    folder: StateFolder, sources: Sources, batch: int, accepts: Accepts
+    folder: StateFolder,
+    sources: Sources,
+    batch: int,
+    accepts: Accepts,
+    known: Mapping[tuple[str, str], str],
 ) -> tuple[list[Extent], list[Lost]]:
     """The extents of a batch as they are now, and those that cannot be read.
 
-    Raises ConfigurationError for such a one whose loss is not accepted.
+    `known` are the identities of places that batches before it read. Raises ConfigurationError for an extent
+    that cannot be read and whose loss is not accepted.
     """
     found: list[Extent] = []
     lost: list[Lost] = []
     for one in planned(folder, sources, batch):
         try:
-            found.append(sources[one.stream].pin(one))
+            found.append(sources[one.stream].pin(one, known.get((one.stream, one.path), "")))
         except GoneError as error:
             source = sources[one.stream]
             if not _accepted(source, one.path, accepts):

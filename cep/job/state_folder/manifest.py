@@ -76,6 +76,8 @@ class Manifest:
     batch may look up; it has none where packs name none, nor in manifests from before it was there.
     `generations` are since when rules are there, and those that were replaced and go on; likewise.
     `letters` is the checksum of the dead letters that it reads again (cep.job.state_folder.replayed), or "".
+    `identities` tell by stream and place which log it was that batches up to this one read: one that is made
+    anew under its name has another (Source.identity).
     """
 
     batch: int
@@ -99,6 +101,7 @@ class Manifest:
     version: int = VERSION
     generations: Generations = NO_GENERATIONS
     letters: str = ""
+    identities: Mapping[Partition, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, object]:
         """The JSON object."""
@@ -106,6 +109,7 @@ class Manifest:
         return {
             **(pinned if self.resources else {}),
             **({"letters": self.letters} if self.letters else {}),
+            **_identities(self.identities),
             **self.generations.as_dict(),
             "version": self.version,
             "batch": self.batch,
@@ -156,7 +160,7 @@ class Result:
     """The facts of a batch that the next manifest needs: a JSON object in the outbox.
 
     `runs` are the live runs by pack and rule after the batch, `generations` those of its rules without what
-    is over.
+    is over. `identities` are those of its manifest.
     """
 
     revisions: Mapping[str, str]
@@ -171,6 +175,7 @@ class Result:
     drained: bool
     first: Mapping[str, int] = field(default_factory=dict)
     generations: Generations = NO_GENERATIONS
+    identities: Mapping[Partition, str] = field(default_factory=dict)
 
     @property
     def standing(self) -> Standing:
@@ -181,6 +186,7 @@ class Result:
         """The JSON object, with its checksum."""
         value = {
             **self.generations.as_dict(),
+            **_identities(self.identities),
             "revisions": dict(self.revisions),
             "watermark": self.watermark,
             "greatest": _rows(self.greatest),
@@ -214,6 +220,7 @@ def result_of(value: Mapping[str, object]) -> Result:
             runs=_pairs(value["runs"]),
             drained=bool(value["drained"]),
             generations=Generations.of(value),
+            identities=_identities_of(value),
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"no result of a batch: {error}") from error
@@ -250,6 +257,7 @@ def _manifest_of(value: Mapping[str, Any]) -> Manifest:
             resources=tuple(Pin(*map(str, one)) for one in value.get("resources", ())),
             generations=Generations.of(value),
             letters=str(value.get("letters", "")),
+            identities=_identities_of(value),
             version=version,
         )
     except (KeyError, TypeError, AttributeError) as error:
@@ -326,6 +334,7 @@ def following(
         since=standing.since,
         generations=standing.generations,
         first=before.first,
+        identities=before.identities,
     )
 
 
@@ -353,12 +362,22 @@ def result(
         runs=runs,
         drained=manifest.drain,
         generations=manifest.generations.without(over(plan, after, kept)),
+        identities=manifest.identities,
     )
 
 
 def _rows(of: Mapping[tuple[str, str], int]) -> list[list[object]]:
     """Numbers by partition, or by rule."""
     return [[*name, number] for name, number in sorted(of.items())]
+
+
+def _identities(of: Mapping[Partition, str]) -> dict[str, object]:
+    return {"identities": [[*place, identity] for place, identity in sorted(of.items())]} if of else {}
+
+
+def _identities_of(value: Mapping[str, Any]) -> dict[Partition, str]:
+    rows = _list(value.get("identities", []))
+    return {(str(stream), str(path)): str(identity) for stream, path, identity in rows}
 
 
 def _pairs(value: object) -> dict[tuple[str, str], int]:

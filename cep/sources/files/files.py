@@ -73,7 +73,7 @@ class Files(Source["FileExtent", "Split"]):
 
         return of_row(row)
 
-    def pin(self, planned: FileExtent) -> FileExtent:
+    def pin(self, planned: FileExtent, _: str = "", /) -> FileExtent:
         """The file as it is now. Raises GoneError."""
         from cep.sources.files.extents import extent
 

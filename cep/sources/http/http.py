@@ -64,7 +64,7 @@ class Http(Source["HttpExtent", "HttpPart"]):
 
         return of_row(row)
 
-    def pin(self, planned: HttpExtent) -> HttpExtent:
+    def pin(self, planned: HttpExtent, _: str = "", /) -> HttpExtent:
         """The stretch with a digest of what it holds. Raises GoneError."""
         from cep.sources.http.extents import pinned
 

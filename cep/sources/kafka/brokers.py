@@ -40,6 +40,21 @@ _READER = {
     "log_level": 4,
 }
 _NOT_THERE = "is not there any more"
+MADE_ANEW = "is that of a topic which was deleted and made anew: records that were in the old one are gone"
+_NO_ID = "A" * 22
+"""The id of all topics at brokers that give none, those before Kafka 2.8."""
+_OF_CONSUMERS = {  # and of no client that only asks
+    "group.id",
+    "enable.auto.commit",
+    "enable.auto.offset.store",
+    "auto.offset.reset",
+    "isolation.level",
+    "enable.partition.eof",
+    "queued.max.messages.kbytes",
+    "fetch.wait.max.ms",
+    "fetch.max.bytes",
+    "max.partition.fetch.bytes",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +95,7 @@ class Brokers:
         self._config = {**_READER, **told, "bootstrap.servers": cluster.servers, "error_cb": self._failed}
         self._consumer = self._made()
         self._free: list[Any] = [self._consumer]
+        self._admin: Any = None
 
     def _made(self) -> Any:
         """A consumer. Raises ConfigurationError."""
@@ -110,6 +126,26 @@ class Brokers:
                 return NO_LOG
             raise self._unreachable(error.args[0]) from error
         return Log(begin, end)
+
+    def topic_id(self, topic: str) -> str:
+        """The id that a topic got when it was made; "" where it is not there, or brokers give none.
+
+        Raises OutsideError where no broker answers.
+        """
+        from confluent_kafka import KafkaException, TopicCollection
+        from confluent_kafka.admin import AdminClient
+
+        if self._admin is None:
+            told: dict[str, Any] = {n: one for n, one in self._config.items() if n not in _OF_CONSUMERS}
+            self._admin = AdminClient(told)
+        (found,) = self._admin.describe_topics(TopicCollection([topic]), request_timeout=PATIENCE).values()
+        try:
+            name = str(found.result().topic_id)
+        except KafkaException as error:
+            if _of_missing(error.args[0]):
+                return ""
+            raise self._unreachable(error.args[0]) from error
+        return "" if name == _NO_ID else name
 
     def topics(self) -> Mapping[str, Sequence[int]]:
         """The numbers of the partitions of every topic but Kafka's own. Raises OutsideError."""

@@ -18,6 +18,7 @@ class KafkaExtent:
     """The records of a partition, `TOPIC/NUMBER`, from `first` up to, not including, `until`.
 
     That is what Spark wrote down; it is read from `since` on. `until` is -1 where the partition is gone.
+    `topic_id` is that which brokers gave the topic when it was made, "" where they give none.
     """
 
     stream: str
@@ -25,6 +26,7 @@ class KafkaExtent:
     first: int
     until: int
     since: int = NOT_KNOWN
+    topic_id: str = ""
 
     @property
     def planned(self) -> tuple[object, ...]:
@@ -50,9 +52,9 @@ class KafkaExtent:
         """The fields in their order."""
         return astuple(self)
 
-    def pinned(self, since: int) -> KafkaExtent:
-        """The same, read from an offset on."""
-        return replace(self, since=since)
+    def pinned(self, since: int, topic_id: str) -> KafkaExtent:
+        """The same, read from an offset on, of a topic with this id."""
+        return replace(self, since=since, topic_id=topic_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +68,10 @@ class KafkaPart:
 
 def of_row(row: Sequence[Any]) -> KafkaExtent:
     """The extent of a row. Raises TypeError and ValueError."""
-    stream, path, *numbers = row
-    if not all(isinstance(number, int) for number in numbers):
+    stream, path, first, until, since, *topic_id = row  # those of earlier versions have no id
+    if not all(isinstance(number, int) for number in (first, until, since)):
         raise ValueError("offsets are whole numbers")
-    found = KafkaExtent(str(stream), str(path), *numbers)
+    found = KafkaExtent(str(stream), str(path), first, until, since, *map(str, topic_id))
     if not found.topic or found.number < 0:
         raise ValueError(f"{path} is no partition")
     return found

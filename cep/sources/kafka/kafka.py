@@ -86,16 +86,22 @@ class Kafka(Source[KafkaExtent, KafkaPart]):
 
         return of_row(row)
 
-    def pin(self, planned: KafkaExtent) -> KafkaExtent:
+    def pin(self, planned: KafkaExtent, known: str = "", /) -> KafkaExtent:
         """The extent, to be read from where its log begins if it is new. Raises GoneError."""
-        from cep.sources.kafka.brokers import Brokers
+        from cep.sources.kafka.brokers import MADE_ANEW, Brokers
 
-        log = Brokers.of(self.cluster).log(planned.topic, planned.number)
+        brokers = Brokers.of(self.cluster)
+        log, topic_id = brokers.log(planned.topic, planned.number), brokers.topic_id(planned.topic)
         since = planned.first if planned.first >= 0 else log.begin
-        if why := log.lacks(since, planned.until):
-            left = planned.pinned(max(log.begin, 0 if log.end < since else since))
+        anew = bool(known and topic_id and known != topic_id)
+        if why := MADE_ANEW if anew else log.lacks(since, planned.until):
+            left = planned.pinned(max(log.begin, 0 if anew or log.end < since else since), topic_id)
             raise GoneError(why, left if log.end >= planned.until > left.since else None)
-        return planned.pinned(since)
+        return planned.pinned(since, topic_id)
+
+    def identity(self, pinned: KafkaExtent) -> str:
+        """The id of the topic."""
+        return pinned.topic_id
 
     def lost_as(self, path: str) -> Sequence[str]:
         """The partition, or its topic."""
@@ -103,9 +109,13 @@ class Kafka(Source[KafkaExtent, KafkaPart]):
 
     def difference(self, extent: KafkaExtent) -> str | None:
         """The words for records that are missing; None where there are none."""
-        from cep.sources.kafka.brokers import Brokers
+        from cep.sources.kafka.brokers import MADE_ANEW, Brokers
 
-        return Brokers.of(self.cluster).log(extent.topic, extent.number).lacks(extent.since, extent.until)
+        brokers = Brokers.of(self.cluster)
+        if why := brokers.log(extent.topic, extent.number).lacks(extent.since, extent.until):
+            return why
+        topic_id = brokers.topic_id(extent.topic) if extent.topic_id else ""
+        return MADE_ANEW if topic_id and topic_id != extent.topic_id else None
 
     def watch(self) -> Callable[[KafkaExtent], str | None]:
         """Nothing: who reads records that are missing is told so."""

@@ -116,7 +116,7 @@ class Log(Source[LogExtent, LogPart]):
         """The extent of a row."""
         return LogExtent(*row)
 
-    def pin(self, planned: LogExtent) -> LogExtent:
+    def pin(self, planned: LogExtent, _: str = "", /) -> LogExtent:
         """The extent with the bytes that it has. Raises GoneError."""
         if why := self.difference(planned):
             raise GoneError(why)
