@@ -8,14 +8,15 @@ import sys
 import time
 from pathlib import Path
 
-import postgres
+import database
 import psutil
 import pytest
+from postgres import need
 
 pytestmark = pytest.mark.slow
 STARTS = """
 import sys
-from postgres import running_server
+from database import running_server
 with running_server() as server:
     print(server.folder, flush=True)
     sys.stdin.read()
@@ -24,10 +25,10 @@ with running_server() as server:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_killed_process_leaves_no_server(number: signal.Signals) -> None:
-    postgres.programs()
+    need()
     process = subprocess.Popen(
         [sys.executable, "-c", STARTS],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=Path(postgres.__file__).parent,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=Path(database.__file__).parents[1],
     )  # fmt: skip
     assert process.stdout is not None
     folder = Path(process.stdout.readline().strip())
