@@ -20,7 +20,7 @@ from cep.sources.http import bounds, intake, segments
 from cep.sources.http.extents import HttpExtent, HttpPart, difference, of_row, parts, pinned
 from cep.sources.http.intake import FullError, Intake, intake_of
 from cep.sources.http.reading import read
-from cep.sources.http.segments import Position, end_of_log, numbers, path_of, stretches
+from cep.sources.http.segments import Position, Stretch, end_of_log, numbers, path_of, stretches
 from cep.sources.source import GoneError
 from rules.packs import load_texts
 
@@ -41,11 +41,8 @@ def appending(folder: Path, most: int = 1 << 30, tell: list[str] | None = None) 
         one.stop()
 
 
-def content(folder: Path, since: Position, until: Position) -> bytes:
-    return b"".join(
-        path_of(folder, segment).read_bytes()[first:last]
-        for segment, first, last in stretches(folder, since, until)
-    )
+def content(folder: Path, some: list[Stretch]) -> bytes:
+    return b"".join(path_of(folder, segment).read_bytes()[first:last] for segment, first, last in some)
 
 
 def test_what_many_threads_give_is_there_whole_and_in_groups(tmp_path: Path) -> None:
@@ -59,7 +56,7 @@ def test_what_many_threads_give_is_there_whole_and_in_groups(tmp_path: Path) -> 
         assert one.syncs < len(bodies)
     assert intake_of(tmp_path) is None
     assert end == end_of_log(tmp_path)
-    data = content(tmp_path, Position(), end)
+    data = content(tmp_path, stretches(tmp_path, Position(), end))
     assert sorted(data.splitlines()) == sorted(b"".join(bodies).splitlines())
     for body in bodies:
         assert body in data, "the lines of a body stay together"
@@ -75,7 +72,8 @@ def test_a_line_that_a_crash_cut_short_is_cut_off_and_told(tmp_path: Path) -> No
     told: list[str] = []
     with appending(tmp_path, tell=told) as one:
         one.take(LINE % 3).result(60)
-    assert path.read_bytes() == LINE % 1 + LINE % 3
+    assert path.read_bytes() == LINE % 1
+    assert path_of(tmp_path, 2).read_bytes() == LINE % 3, "each start begins a segment"
     assert told == [f"{path}: 16 bytes of a line that nobody was told of are cut off"]
 
 
@@ -127,7 +125,7 @@ def test_batches_read_every_line_once_over_restarts_and_repeated_questions(
         patch.setattr(intake, "SEGMENT", segment)
         patch.setattr(bounds, "BATCH_BYTES", batch)
         given_, read_, number = b"", b"", 0
-        found: dict[int, tuple[Position, Position]] = {}
+        found: dict[int, list[Stretch]] = {}
         for group in groups:
             with appending(folder) as one:
                 for value in group:
@@ -135,14 +133,14 @@ def test_batches_read_every_line_once_over_restarts_and_repeated_questions(
                     given_ += LINE % value
                 if data.draw(st.booleans()):
                     found[number] = bounds.between(folder, number, going_on=number > 0)
-                    read_ += content(folder, *found[number])
+                    read_ += content(folder, found[number])
                     number += 1
             asked = data.draw(st.integers(0, max(0, number - 1)))
             if number:
                 assert bounds.between(folder, asked, going_on=asked > 0) == found[asked]
         while len(read_) < len(given_):
             found[number] = bounds.between(folder, number, going_on=number > 0)
-            part = content(folder, *found[number])
+            part = content(folder, found[number])
             assert part.endswith(b"\n")
             read_ += part
             number += 1
@@ -157,10 +155,50 @@ def test_what_all_batches_are_behind_is_removed(tmp_path: Path, monkeypatch: pyt
             bounds.between(tmp_path, number, going_on=number > 0)
     assert numbers(tmp_path)[0] == 6
     assert not (tmp_path / "read" / "4.json").exists()
-    assert bounds.between(tmp_path, 6, going_on=True) == (
-        Position(6, len(LINE % 5)),
-        Position(7, len(LINE % 6)),
-    )
+    assert bounds.between(tmp_path, 6, going_on=True) == [(7, 0, len(LINE % 6))]
+
+
+def test_a_process_that_lost_the_job_tells_nobody_and_spoils_nothing(tmp_path: Path) -> None:
+    """It appends to its own segment while another process has gone on with the next one."""
+    fenced = [False]
+
+    def assure() -> None:
+        if fenced[0]:
+            raise RuntimeError("taken over")
+
+    old = Intake(tmp_path, 1 << 20, assure=assure)
+    old.start(Position())
+    old.take(LINE % 1).result(60)
+    with appending(tmp_path) as new:
+        new.take(LINE % 2).result(60)
+        first = bounds.between(tmp_path, 0, going_on=False)
+        fenced[0] = True
+        with pytest.raises(RuntimeError, match="taken over"):
+            old.take(LINE % 3).result(60)
+        new.take(LINE % 4).result(60)
+        again, second = (bounds.between(tmp_path, n, going_on=n > 0) for n in (0, 1))
+    old.stop()
+    assert first == again
+    assert content(tmp_path, first) == LINE % 1 + LINE % 2
+    assert content(tmp_path, second) == LINE % 4
+
+
+def test_who_does_not_know_whether_it_may_goes_on_behind_what_it_told_nobody(tmp_path: Path) -> None:
+    away = [False]
+
+    def assure() -> None:
+        if away[0]:
+            raise OSError("the database is away")
+
+    one = Intake(tmp_path, 1 << 20, assure=assure)
+    one.start(Position())
+    away[0] = True
+    with pytest.raises(OSError, match="the database is away"):
+        one.take(LINE % 1).result(60)
+    away[0] = False
+    one.take(LINE % 2).result(60)
+    one.stop()
+    assert content(tmp_path, bounds.between(tmp_path, 0, going_on=False)) == LINE % 1 + LINE % 2
 
 
 def test_a_bound_that_is_damaged_or_gone_stops_the_job(tmp_path: Path) -> None:

@@ -14,9 +14,15 @@ from cep.sources.source import Feed
 
 
 def opened(
-    feeds: Sequence[Feed], folder: StateFolder, tell: Callable[[str], None], stack: ExitStack
+    feeds: Sequence[Feed],
+    folder: StateFolder,
+    tell: Callable[[str], None],
+    assure: Callable[[], None],
+    stack: ExitStack,
 ) -> dict[str, Intake]:
     """The intakes of those feeds that take events by HTTP, by stream; they end with `stack`.
+
+    `assure` raises OutboxError where another process has taken the job over.
 
     Raises JobError where a log is damaged, and OSError.
     """
@@ -24,7 +30,7 @@ def opened(
     for feed in feeds:
         if isinstance(feed.source, Http):
             place = received(folder.root.absolute(), feed.name)
-            intake = Intake(place, feed.source.backlog, tell)
+            intake = Intake(place, feed.source.backlog, tell, assure)
             try:
                 intake.start(read_up_to(place))
             except DamagedError as error:

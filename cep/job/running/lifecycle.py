@@ -258,7 +258,8 @@ class _Lifecycle:
         """Events come by HTTP from here on; but none where time is to end with what is there."""
         if not self._launch.mode.drain:
             job, tell = self._launch.job, self._progress.tell
-            intakes = opened(job.feeds, self._folder, tell, self._stack)
+            assure = (lambda: None) if self._leadership is None else self._leadership.assure
+            intakes = opened(job.feeds, self._folder, tell, assure, self._stack)
             self._standing.intakes = intakes
             if intakes:
                 self._metrics.watch_intakes(lambda: {name: one.waiting for name, one in intakes.items()})

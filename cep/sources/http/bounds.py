@@ -1,12 +1,15 @@
-"""Up to where each batch reads a log: fixed when the batch is first asked about, and found again ever after.
+"""The stretches of a log that each batch reads: fixed when the batch is first asked about, and found again
+ever after.
 
-`read/N.json` in the log's folder is whole or absent. A batch begins where the one before ends. Bounds older
-than any batch that Spark can run again go, and with them segments that all of these are behind.
+`read/N.json` in the log's folder is whole or absent; of several processes that write it the first one counts.
+A batch begins where the one before ends. Bounds older than any batch that Spark can run again go, and with
+them segments that all of these are behind.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from cep.files import DamagedFileError, read_json, write_json
@@ -14,7 +17,7 @@ from cep.sources.checkpoint import DamagedError
 from cep.sources.http.intake import intake_of
 from cep.sources.http.segments import (
     Position,
-    bytes_between,
+    Stretch,
     end_of_log,
     numbers,
     path_of,
@@ -29,24 +32,28 @@ _CHUNK = 1 << 20
 def read_up_to(folder: Path) -> Position:
     """The place up to where the newest batch reads; the beginning if there was none. Raises DamagedError."""
     found = sorted((int(path.stem) for path in _folder(folder).glob("*.json")), reverse=True)
-    return _bound(folder, found[0]) if found else Position()
+    return _bound(folder, found[0]).until if found else Position()
 
 
-def between(folder: Path, batch: int, *, going_on: bool) -> tuple[Position, Position]:
-    """The places from which and up to which a batch reads, fixed now if they were not.
+def between(folder: Path, batch: int, *, going_on: bool) -> list[Stretch]:
+    """The stretches that a batch reads, in order, fixed now if they were not.
 
     `going_on`: the batch before read this log, too. Raises DamagedError.
     """
-    since = _bound(folder, batch - 1) if going_on else _before(folder, batch)
+    since = _bound(folder, batch - 1).until if going_on else _before(folder, batch)
     if _file(folder, batch).exists():
-        return since, _bound(folder, batch)
+        return _bound(folder, batch).stretches
     until = _at_most(folder, since, max(since, end_of(folder)))
+    bound = _Bound(until, stretches(folder, since, until))
     _folder(folder).mkdir(parents=True, exist_ok=True)
-    write_json(_file(folder, batch), {"segment": until.segment, "byte": until.byte})
+    try:
+        write_json(_file(folder, batch), bound.as_dict(), new=True)
+    except FileExistsError:  # another process took the job over, and has asked meanwhile
+        return _bound(folder, batch).stretches
     if (intake := intake_of(folder)) is not None:
-        intake.was_read(until, bytes_between(folder, since, until))
+        intake.was_read(until, sum(last - first for _, first, last in bound.stretches))
     _forget(folder, batch - _KEPT)
-    return since, until
+    return bound.stretches
 
 
 def end_of(folder: Path) -> Position:
@@ -57,13 +64,13 @@ def end_of(folder: Path) -> Position:
 
 def reached(folder: Path, batch: int) -> Position:
     """The place up to where a batch reads. Raises DamagedError."""
-    return _bound(folder, batch)
+    return _bound(folder, batch).until
 
 
 def _before(folder: Path, batch: int) -> Position:
     """The place up to where the last batch before this one reads; the beginning where there was none."""
     found = [number for path in _folder(folder).glob("*.json") if (number := int(path.stem)) < batch]
-    return _bound(folder, max(found)) if found else Position()
+    return _bound(folder, max(found)).until if found else Position()
 
 
 def _at_most(folder: Path, since: Position, end: Position) -> Position:
@@ -91,11 +98,24 @@ def _line_begin(path: Path, at: int, last: int) -> int:
     return last
 
 
-def _bound(folder: Path, batch: int) -> Position:
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """The place up to where a batch reads, and its stretches."""
+
+    until: Position
+    stretches: list[Stretch]
+
+    def as_dict(self) -> dict[str, object]:
+        """The bound as JSON."""
+        return {"segment": self.until.segment, "byte": self.until.byte, "stretches": self.stretches}
+
+
+def _bound(folder: Path, batch: int) -> _Bound:
     path = _file(folder, batch)
     try:
         value = read_json(path)
-        return Position(int(value["segment"]), int(value["byte"]))
+        until = Position(int(value["segment"]), int(value["byte"]))
+        return _Bound(until, [(int(s), int(first), int(last)) for s, first, last in value["stretches"]])
     except FileNotFoundError:
         raise DamagedError(path, "is missing") from None
     except DamagedFileError as error:
@@ -108,7 +128,7 @@ def _forget(folder: Path, batch: int) -> None:
     """Removes the bounds of a batch, and all segments in front of that of the next one."""
     _file(folder, batch).unlink(missing_ok=True)
     with suppress(DamagedError):
-        oldest = _bound(folder, batch + 1).segment
+        oldest = _bound(folder, batch + 1).until.segment
         for segment in numbers(folder):
             if segment < oldest:
                 path_of(folder, segment).unlink(missing_ok=True)

@@ -48,14 +48,13 @@ class Http(Source["HttpExtent", "HttpPart"]):
         """The stretches of segments between the place where the batch before ended and that of this one."""
         from cep.sources.http.bounds import between
         from cep.sources.http.extents import HttpExtent
-        from cep.sources.http.segments import path_of, stretches
+        from cep.sources.http.segments import path_of
 
         folder = received(checkpoint.root.parent.absolute(), stream)
         going_on = batch > 0 and stream in checkpoint.offsets(batch - 1)
-        since, until = between(folder, batch, going_on=going_on)
         return [
             HttpExtent(stream, str(path_of(folder, segment)), first, last)
-            for segment, first, last in stretches(folder, since, until)
+            for segment, first, last in between(folder, batch, going_on=going_on)
         ]
 
     def extent(self, row: Sequence[Any]) -> HttpExtent:

@@ -1,7 +1,8 @@
 """What comes is appended to the log, in groups: all that waits is written and brought to disk at once.
 
 A thread writes. Whoever has given it lines is told when these are on disk, and not before: a crash leaves
-what was told, and at most the beginning of a line that was not.
+what was told, and at most the beginning of a line that was not. Each start begins a segment: what a process
+that was paused, while another took the job over, still appends to its own is told to nobody.
 """
 
 from __future__ import annotations
@@ -51,13 +52,15 @@ def intake_of(folder: Path) -> Intake | None:
 class Intake:
     """Appends to the log of a folder. `most` are the bytes that may wait to be read.
 
-    `end` is the place behind what is on disk, `read` that up to where batches have read. Safe to use from any
-    thread; one process at a time has one for a folder.
+    `assure` raises an exception where this process may run the job no longer, or does not know. `end` is the
+    place behind what is on disk, `read` that up to where batches have read. Safe to use from any thread; one
+    process at a time has one for a folder.
     """
 
     folder: Path
     most: int
     tell: Callable[[str], None] = lambda _: None
+    assure: Callable[[], None] = lambda: None
     end: Position = field(default=Position(), init=False)
     read: Position = field(default=Position(), init=False)
     syncs: int = field(default=0, init=False)
@@ -66,6 +69,7 @@ class Intake:
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _file: BinaryIO | None = field(default=None, init=False)
     _thread: threading.Thread | None = field(default=None, init=False)
+    _anew: bool = field(default=False, init=False)
 
     def start(self, read: Position) -> None:
         """Makes the folder, cuts off what a crash left unfinished, and appends from now on.
@@ -82,6 +86,9 @@ class Intake:
             self._file.truncate(whole)
             self.tell(f"{path}: {rest:,} bytes of a line that nobody was told of are cut off")
         os.fsync(self._file.fileno())
+        if whole:
+            self._begin(segment + 1)
+            segment, whole = segment + 1, 0
         _sync_folder(self.folder)
         self.end, self.read = Position(segment, whole), read
         self._waiting = bytes_between(self.folder, read, self.end)
@@ -146,21 +153,31 @@ class Intake:
         try:
             end = self._append(data)
         except OSError as error:
-            with self._lock:
-                self._waiting -= len(data)
-            for one in group:
-                one.done.set_exception(error)
+            self._refuse(group, error)
+            return
+        try:
+            self.assure()
+        except Exception as error:
+            # whoever took over may have read these lines already: they stay, and the next come behind them
+            self._anew = True
+            self._refuse(group, error)
             return
         self.end = end
         for one in group:
             one.done.set_result(None)
 
+    def _refuse(self, group: list[_Given], error: Exception) -> None:
+        with self._lock:
+            self._waiting -= sum(len(one.lines) for one in group)
+        for one in group:
+            one.done.set_exception(error)
+
     def _append(self, data: bytes) -> Position:
         """The place behind the data, which is on disk. Raises OSError: then the log is what it was."""
         segment, byte = self.end.segment, self.end.byte
-        if byte >= SEGMENT:
+        if byte >= SEGMENT or self._anew:
             self._begin(segment + 1)
-            segment, byte = segment + 1, 0
+            segment, byte, self._anew = segment + 1, 0, False
             self.end = Position(segment, byte)
         assert self._file is not None
         try:

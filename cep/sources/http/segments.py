@@ -10,6 +10,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 SUFFIX = ".jsonl"
 _NAME = re.compile(r"(\d{10})\.jsonl")
@@ -27,6 +28,10 @@ class Position:
     def number(self) -> int:
         """The place as one number, which rises as places do."""
         return self.segment << 40 | self.byte
+
+
+Stretch: TypeAlias = tuple[int, int, int]
+"""A segment, the first byte of it, and the byte behind the last."""
 
 
 def path_of(folder: Path, segment: int) -> Path:
@@ -68,15 +73,15 @@ def bytes_between(folder: Path, since: Position, until: Position) -> int:
     return sum(last - first for _, first, last in stretches(folder, since, until))
 
 
-def stretches(folder: Path, since: Position, until: Position) -> list[tuple[int, int, int]]:
-    """The log between two places as segment, first byte, byte behind the last, where that is anything.
+def stretches(folder: Path, since: Position, until: Position) -> list[Stretch]:
+    """The whole lines of the log between two places, where there are any.
 
     Raises OSError for a segment whose end has to be known and that is not there.
     """
     found = []
     for segment in range(max(1, since.segment), until.segment + 1):
         first = since.byte if segment == since.segment else 0
-        last = until.byte if segment == until.segment else path_of(folder, segment).stat().st_size
+        last = until.byte if segment == until.segment else end_of_lines(path_of(folder, segment))
         if first < last:
             found.append((segment, first, last))
     return found

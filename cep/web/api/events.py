@@ -18,6 +18,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from alerts.outbox import OutboxError
 from cep.sources.http.intake import FullError, Intake
 from cep.web.access.callers import Refusal
 from cep.web.access.guarding import shown_by
@@ -157,6 +158,8 @@ async def _kept(intake: Intake, found: Sorted) -> None:
         said = f"{error.waiting:,} bytes that came before wait to be read"
         help_ = "send it again later, or give the feed a larger `backlog`"
         raise _RefusedError(problems.problem(429, "CEP0976", said, help_)) from error
+    except OutboxError as error:
+        raise _RefusedError(problems.problem(503, error.code, error.message, error.help)) from error
     except OSError as error:
         said = f"the events could not be written: {(error.strerror or str(error)).lower()}"
         help_ = "none of them is kept: see the disk of the state folder, then send them again"
