@@ -135,10 +135,10 @@ def test_a_file_that_goes_before_it_is_read_stops_the_job_and_loses_nothing(
     of, name = (extents, "fixed") if moment == "before the manifest" else (manifest, "write")
     real = getattr(of, name)
 
-    def gone_first(*arguments: object) -> object:
+    def gone_first(*arguments: object, **more: object) -> object:
         if path.exists() and moment == "before the manifest":
             path.rename(aside)
-        found = real(*arguments)
+        found = real(*arguments, **more)
         if path.exists():
             path.rename(aside)
         return found
@@ -177,8 +177,8 @@ def test_a_crash_right_after_the_last_manifest_leaves_nothing_behind_the_end_of_
     folder.put("payment", payments(3, 200))
     real = manifest.write
 
-    def crashing(path: Path, made: manifest.Manifest) -> None:
-        real(path, made)
+    def crashing(path: Path, made: manifest.Manifest, *, new: bool = False) -> None:
+        real(path, made, new=new)
         if made.drain:
             raise OutsideError("a crash", "none")
 

@@ -83,8 +83,8 @@ def test_a_job_reads_a_topic_in_batches_and_again_after_a_crash(
 
 
 def _crash_after(real: Callable[..., None]) -> Callable[..., None]:
-    def write(*arguments: object) -> None:
-        real(*arguments)
+    def write(*arguments: object, **more: object) -> None:
+        real(*arguments, **more)
         raise OutsideError("a crash", "none")
 
     return write

@@ -232,8 +232,8 @@ def test_what_retention_removed_stops_the_job_until_its_loss_is_accepted(
 
 
 def _crash_after(real: Callable[..., None]) -> Callable[..., None]:
-    def write(*arguments: object) -> None:
-        real(*arguments)
+    def write(*arguments: object, **more: object) -> None:
+        real(*arguments, **more)
         raise OutsideError("a crash", "none")
 
     return write
