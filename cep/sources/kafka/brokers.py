@@ -137,7 +137,8 @@ class Brokers:
 
         if self._admin is None:
             told: dict[str, Any] = {n: one for n, one in self._config.items() if n not in _OF_CONSUMERS}
-            self._admin = AdminClient(told)
+            self._admin = AdminClient(told, logger=logging.getLogger("cep.kafka"))
+        self._admin.poll(0)  # what it had to log since
         (found,) = self._admin.describe_topics(TopicCollection([topic]), request_timeout=PATIENCE).values()
         try:
             name = str(found.result().topic_id)
