@@ -70,6 +70,23 @@ def _forget_episode(connection: Connection, first: int) -> None:
     connection.execute(delete(episodes).where(episodes.c.first == first))
 
 
+def in_incidents(connection: Connection, sought: Sought, after: Any) -> Found:
+    """Receivers' answers about episodes; they stay, without the values, where the episode does."""
+    found = Found(None)
+    rows = incidents.answered(connection, after, ROWS)
+    if len(rows) == ROWS:
+        found.last = rows[-1].receiver, rows[-1].first
+    for receiver, first, outcome, trace, key in rows:
+        if key is not None and sought.is_of({"key": json.loads(key)}):
+            continue  # goes with its episode
+        if sought.stands_in(outcome) or sought.stands_in(trace):
+            found.note(
+                "notes",
+                partial(incidents.say_again, receiver=receiver, first=first, as_=sought.blanked),
+            )
+    return found
+
+
 def in_silences(connection: Connection, sought: Sought, after: Any) -> Found:
     """Silences whose matchers hold the values, which go; and reasons that do."""
     s = silences.c
@@ -134,4 +151,4 @@ def in_suppression(connection: Connection, sought: Sought, after: Any) -> Found:
     return found
 
 
-PASSES: tuple[Pass, ...] = (in_episodes, in_silences, in_audit, in_suppression)
+PASSES: tuple[Pass, ...] = (in_episodes, in_incidents, in_silences, in_audit, in_suppression)

@@ -8,8 +8,9 @@ last goes out. The table is made when somebody follows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlalchemy import (
     BigInteger,
@@ -27,6 +28,7 @@ from sqlalchemy import (
     func,
     insert,
     inspect,
+    or_,
     select,
     text,
     update,
@@ -78,6 +80,16 @@ class Told:
     settled_at: int | None
     outcome: str
     trace: str
+
+
+class Answered(NamedTuple):
+    """The words of a receiver about the episode `first`, whose key is `key`, JSON; None: it is no more."""
+
+    receiver: str
+    first: int
+    outcome: str
+    trace: str
+    key: str | None
 
 
 def create(connection: Connection) -> None:
@@ -198,6 +210,32 @@ def told_of(connection: Connection, first: int) -> list[Told]:
         Told(receiver, told, told != SAYS[state], attempts, at, outcome, trace)
         for receiver, told, state, attempts, at, outcome, trace in connection.execute(query)
     ]
+
+
+def answered(connection: Connection, after: tuple[str, int] | None, limit: int) -> list[Answered]:
+    """The next words of receivers, by receiver and episode, behind these two (None: from the first)."""
+    if not _there(connection):
+        return []
+    i, e = incidents.c, episodes.c
+    query = (
+        select(i.receiver, i.first, i.outcome, i.trace, e.key)
+        .join_from(incidents, episodes, i.first == e.first, isouter=True)
+        .order_by(i.receiver, i.first)
+        .limit(limit)
+    )
+    if after is not None:
+        receiver, first = after
+        query = query.where(or_(i.receiver > receiver, (i.receiver == receiver) & (i.first > first)))
+    return [Answered(*one) for one in connection.execute(query)]
+
+
+def say_again(connection: Connection, receiver: str, first: int, as_: Callable[[str], str]) -> None:
+    """Write the words about an episode at a receiver, as they stand by now, in another way."""
+    mine = incidents.c.receiver == receiver, incidents.c.first == first
+    found = connection.execute(select(incidents.c.outcome, incidents.c.trace).where(*mine)).one_or_none()
+    if found is not None:
+        values = {"outcome": as_(found.outcome), "trace": as_(found.trace)}
+        connection.execute(update(incidents).where(*mine).values(values))
 
 
 def forget(connection: Connection, firsts: Sequence[int]) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from erasable import OTHER, ROUTES, VALUE, Erasable, erasable
+from sqlalchemy import insert, select
 
-from alerts.outbox import BatchRecord, Settled, Wanted
+from alerts.outbox import BatchRecord, Settled, Wanted, blanking, incidents
 from alerts.outbox.episodes import assign_some, read_episodes
 from alerts.outbox.trailing import index_some
 from alerts.sought import IN_ITS_PLACE, Sought
@@ -210,3 +211,35 @@ def test_mended_bytes_go_and_wait_no_more(place: Erasable) -> None:
         assert letter_replays.waiting(connection, ["pay"]) == []
     with pytest.raises(UnfitError, match="has no bytes"):
         replay_letters(place.desk, ["3"], ann)
+
+
+def test_what_receivers_answered_about_episodes_of_others_goes(place: Erasable) -> None:
+    outbox, now = place.desk.outbox, place.desk.clock()
+    with outbox.writing() as connection:
+        incidents.create(connection)
+        episodes = [one.first for one in read_episodes(connection, ("open", "acknowledged", "closed"))]
+        for receiver in ("desk", "night"):
+            for first in range(1, 2 * blanking.ROWS):
+                reply = f"200: {first} after {VALUE}" if first % 2 else f"200: {first} after {OTHER}"
+                row = {"receiver": receiver, "first": first, "id": "0" * 64, "told": "trigger"}
+                said = {"attempts": 0, "outcome": reply, "trace": f"{now} trigger: {reply}\n"}
+                connection.execute(insert(incidents.incidents), row | said)
+    assert any(VALUE in one for one in _answers(place))
+    dry, done = erased(place, dry_run=True), erased(place)
+    assert dry.notes == done.notes > 2 * blanking.ROWS - 4
+    with outbox.reading() as connection:
+        left = [one.first for one in read_episodes(connection, ("open", "acknowledged", "closed"))]
+    gone = set(episodes) - set(left)
+    assert len(gone) == 2
+    answers = _answers(place)
+    assert len(answers) == 2 * (2 * blanking.ROWS - 1 - len(gone))
+    assert not any(VALUE in one for one in answers)
+    assert sum(one.count(OTHER) for one in answers) >= 4 * (blanking.ROWS - 1 - len(gone))
+    assert sum(IN_ITS_PLACE in one for one in answers) >= 2 * (blanking.ROWS - len(gone))
+    assert erased(place).notes == 0
+
+
+def _answers(place: Erasable) -> list[str]:
+    with place.desk.outbox.reading() as connection:
+        rows = connection.execute(select(incidents.incidents.c["outcome", "trace"])).all()
+    return [one.outcome + one.trace for one in rows]
