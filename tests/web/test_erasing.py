@@ -241,5 +241,5 @@ def test_what_receivers_answered_about_episodes_of_others_goes(place: Erasable) 
 
 def _answers(place: Erasable) -> list[str]:
     with place.desk.outbox.reading() as connection:
-        rows = connection.execute(select(incidents.incidents.c["outcome", "trace"])).all()
-    return [one.outcome + one.trace for one in rows]
+        i = incidents.incidents.c
+        return [outcome + trace for outcome, trace in connection.execute(select(i.outcome, i.trace))]
