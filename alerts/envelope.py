@@ -6,7 +6,8 @@ https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 from urllib.parse import quote
 
 from alerts.notation import plain
@@ -24,12 +25,17 @@ _FORBIDDEN = {
 
 
 def cloud_event(body: str) -> bytes:
-    """The event that carries an alert, given as its JSON text: equal bytes for equal text.
+    """The event that carries an alert, given as its JSON text: equal bytes for equal text. `data` is the text
+    itself."""
+    return structured(alert_attributes(json.loads(body)), body)
+
+
+def alert_attributes(alert: Mapping[str, Any]) -> dict[str, str]:
+    """The attributes of the event that carries an alert.
 
     `id` is the alert's, `source` is /cep/PACK/RULE, `subject` the key (absent without one), `time` the
-    alert's; `data` is the text itself.
+    alert's.
     """
-    alert = json.loads(body)
     attributes = {
         "specversion": "1.0",
         "id": alert["id"],
@@ -41,27 +47,35 @@ def cloud_event(body: str) -> bytes:
     }
     if not attributes["subject"]:
         del attributes["subject"]
-    head = json.dumps(attributes, ensure_ascii=False, separators=(",", ":"))
-    return f'{head[:-1]},"data":{body}}}'.encode()
+    return attributes
 
 
 def group_event(id_: str, receiver: str, bodies: Sequence[str], count: int) -> bytes:
     """The event that carries several alerts, given as their JSON texts, oldest first: equal bytes for equal
-    texts.
+    texts. `data` is what `group_data` gives."""
+    attributes = group_attributes(id_, receiver, json.loads(bodies[-1]))
+    return structured(attributes, group_data(id_, bodies, count))
 
-    `id` is the notification's, `source` is /cep/notifications/RECEIVER, `time` that of the newest alert;
-    `data` is what `group_data` gives.
+
+def group_attributes(id_: str, receiver: str, newest: Mapping[str, Any]) -> dict[str, str]:
+    """The attributes of the event that carries several alerts.
+
+    `id` is the notification's, `source` is /cep/notifications/RECEIVER, `time` that of the newest alert.
     """
-    attributes = {
+    return {
         "specversion": "1.0",
         "id": id_,
         "type": GROUP_TYPE,
         "source": f"/cep/notifications/{quote(receiver, safe='')}",
-        "time": json.loads(bodies[-1])["time"],
+        "time": newest["time"],
         "datacontenttype": "application/json",
     }
+
+
+def structured(attributes: Mapping[str, str], data: str) -> bytes:
+    """The event of these attributes whose data is a JSON text."""
     head = json.dumps(attributes, ensure_ascii=False, separators=(",", ":"))
-    return f'{head[:-1]},"data":{group_data(id_, bodies, count)}}}'.encode()
+    return f'{head[:-1]},"data":{data}}}'.encode()
 
 
 def group_data(id_: str, bodies: Sequence[str], count: int) -> str:

@@ -1,0 +1,86 @@
+"""The records of alerts: CloudEvents that others' code reads, headers, and keys."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from cloudevents.core.bindings.kafka import KafkaMessage, from_binary_event, from_structured_event
+from some_alerts import raised
+
+from alerts.due import Due, Made
+from alerts.receivers.templates import TemplateError
+from alerts.receivers.topic_records import Mode, TopicRecord, TopicRecords
+
+
+def due(number: int, **how: str) -> Due:
+    one = raised(number, **how)  # type: ignore[arg-type]
+    return Due(number, one.id, one.body, 0, 0)
+
+
+def headers(record: TopicRecord) -> dict[str, str]:
+    found = {name: value.decode() for name, value in record.headers}
+    assert len(found) == len(record.headers)
+    return found
+
+
+def message(record: TopicRecord) -> KafkaMessage:
+    return KafkaMessage(headers=dict(record.headers), key=record.key, value=record.value)
+
+
+@pytest.mark.parametrize("mode", ["structured", "binary"])
+def test_an_alert_is_a_cloud_event(mode: Mode) -> None:
+    one = due(7)
+    record = TopicRecords("stream", None, mode).record(one)
+    read = from_structured_event if mode == "structured" else from_binary_event
+    event = read(message(record))
+    alert = json.loads(one.body)
+    assert (event.get_id(), event.get_type(), event.get_subject()) == (one.id, "cep.alert.v1", "c7")
+    assert event.get_source() == "/cep/fraud/card_testing"
+    assert event.get_data() == alert
+    assert record.key == b"c7"
+    told = headers(record)
+    assert (told["id"], told["rule"], told["severity"]) == (one.id, "card_testing", "high")
+    assert re.fullmatch(r"00-[0-9a-f]{32}-[0-9a-f]{16}-01", told["traceparent"])
+    assert told["content-type"].startswith(
+        "application/cloudevents+json" if mode == "structured" else "application/json"
+    )
+    assert TopicRecords("stream", None, mode).record(replace(one, attempts=3)) == record
+
+
+@pytest.mark.parametrize("mode", ["structured", "binary"])
+def test_several_alerts_are_one_event(mode: Mode) -> None:
+    some = [due(1, severity="low"), due(2, severity="critical"), due(3, severity="medium")]
+    made = Made(4, "ab" * 32, tuple(one.body for one in some), 5)
+    record = TopicRecords("stream", None, mode).record(replace(some[-1], made=made))
+    event = (from_structured_event if mode == "structured" else from_binary_event)(message(record))
+    data = event.get_data()
+    assert (event.get_type(), event.get_id()) == ("cep.alerts.v1", made.id)
+    assert isinstance(data, dict)
+    assert (data["count"], data["more"], len(data["alerts"])) == (5, 2, 3)
+    told = headers(record)
+    assert (told["id"], told["rule"], told["severity"]) == (made.id, "card_testing", "critical")
+    assert record.key is None, "they are of several keys"
+
+
+def test_alerts_of_several_rules_have_no_header_of_a_rule() -> None:
+    some = [due(1, key="c", rule="a"), due(2, key="c", rule="b")]
+    made = Made(4, "ab" * 32, tuple(one.body for one in some), 2)
+    record = TopicRecords("stream", None, "structured").record(replace(some[-1], made=made))
+    assert "rule" not in headers(record)
+    assert record.key == b"c"
+
+
+@pytest.mark.parametrize(
+    ("template", "key"),
+    [("{{ alert.rule }}/{{ key }}", b"card_testing/c7"), ("{{ alert.emit.n }}", b"7"), ("{{ '' }}", None)],
+)
+def test_a_template_writes_the_key(template: str, key: bytes | None) -> None:
+    assert TopicRecords("stream", template, "structured").record(due(7)).key == key
+
+
+def test_a_template_that_fails_says_so() -> None:
+    with pytest.raises(TemplateError, match="`key`, line 1"):
+        TopicRecords("stream", "{{ alert.emit.country }}", "structured").record(due(7))
