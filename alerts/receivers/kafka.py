@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
@@ -22,7 +22,7 @@ from alerts.codes import NO_BROKERS, NO_TOPIC, TOO_LARGE
 from alerts.due import Due
 from alerts.position import Position
 from alerts.receivers.deadline import within
-from alerts.receivers.kafka_errors import NOT_THERE, outcome_of
+from alerts.receivers.kafka_errors import NOT_THERE, OF_OTHERS, outcome_of
 from alerts.receivers.receiver import Outcome
 from alerts.receivers.topic_records import Mode, TopicRecords
 from alerts.receivers.topic_session import Opened, TopicSession, left
@@ -49,6 +49,7 @@ _READER: Mapping[str, object] = {
 }
 OF_PRODUCERS = ("batch.size", "compression.type", "linger.ms", "message.max.bytes", "partitioner")
 """Options that a client which only asks is not told."""
+_LOST = 10  # errors of records that are kept
 _ONE_BY_ONE: Mapping[str, object] = {"batch.num.messages": 1}
 
 
@@ -127,7 +128,10 @@ class KafkaReceiver:
             outcomes = opened.send(opened.last.number + 1, [Due(1, id_, body, 0, now)], now)
         finally:
             opened.close()
-        return outcomes[0] if outcomes else Outcome("refused", f"larger than the topic takes ({TOO_LARGE})")
+        if not outcomes:
+            return Outcome("rejected", f"larger than the topic takes ({TOO_LARGE})")
+        (outcome,) = outcomes
+        return replace(outcome, result="rejected") if outcome.result == "refused" else outcome
 
     def close(self) -> None:
         """Ends its session."""
@@ -138,9 +142,14 @@ class KafkaReceiver:
 def _opened(id_: str, topic: Topic, more: Mapping[str, object], until: float) -> Opened | Outcome:
     """The producer of a transactional id, after all others of that id have ended."""
     heard: list[Any] = []
+    lost: list[Any] = []
 
     def hear(error: Any) -> None:
         heard[:] = [error]
+
+    def lose(error: Any, _: Any) -> None:
+        if len(lost) < _LOST and error.code() not in OF_OTHERS:
+            lost.append(error)
 
     try:
         asking = Consumer({**topic.of_readers, "group.id": id_, "error_cb": hear}, logger=_LOG)
@@ -151,14 +160,14 @@ def _opened(id_: str, topic: Topic, more: Mapping[str, object], until: float) ->
                 return Outcome("rejected", said)
             if found.error is not None:
                 return outcome_of(found.error, topic.servers, *heard)
-            told = {**topic.of_producers, **more, "transactional.id": id_, "error_cb": hear}
-            producer = Producer(told, logger=_LOG)
+            mine = {"transactional.id": id_, "error_cb": hear, "on_delivery": lose}
+            producer = Producer({**topic.of_producers, **more, **mine}, logger=_LOG)
             producer.init_transactions(left(until))
             (kept,) = asking.committed([TopicPartition(topic.name, 0)], timeout=left(until))
             if kept.error is not None:
                 return outcome_of(kept.error, topic.servers, *heard)
             last = Position.read(kept.offset, kept.metadata or "") if kept.offset > 0 else Position(0)
-            return Opened(producer, asking.consumer_group_metadata(), topic.servers, last, heard)
+            return Opened(producer, asking.consumer_group_metadata(), topic.servers, last, heard, lost)
         finally:
             asking.close()
     except KafkaException as error:

@@ -16,6 +16,8 @@ NOT_THERE = (
     KafkaError._UNKNOWN_PARTITION,
     KafkaError.UNKNOWN_TOPIC_ID,
 )
+OF_OTHERS = (KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT, KafkaError._STATE)
+"""What is said of records that had to go with others."""
 _FORBIDDEN = (
     KafkaError._AUTHENTICATION,
     KafkaError.SASL_AUTHENTICATION_FAILED,

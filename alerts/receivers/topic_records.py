@@ -12,16 +12,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 from alerts.alert import SEVERITIES
-from alerts.due import Due
+from alerts.due import Due, Made
 from alerts.envelope import (
     CONTENT_TYPE,
+    DATA_TYPE,
     alert_attributes,
+    cloud_event,
     group_attributes,
     group_data,
-    structured,
+    group_event,
     subject,
 )
 from alerts.receivers.notification import Notification
@@ -61,31 +64,28 @@ class TopicRecords:
         """The record of a delivery. Raises TemplateError where the template fails on the alert."""
         made = due.made
         if made is not None and made.count > 1:
-            alerts = [json.loads(body) for body in made.bodies]
-            attributes = group_attributes(made.id, self._receiver, alerts[-1])
-            data, count = group_data(made.id, made.bodies, made.count), made.count
-        else:
-            alerts = [json.loads(due.body)]
-            attributes, data, count = alert_attributes(alerts[0]), due.body, 1
-        headers = self._headers(attributes, alerts)
-        encoded = [(name, text.encode("utf-8", "replace")) for name, text in headers]
-        value = structured(attributes, data) if self._mode == "structured" else data.encode()
-        return TopicRecord(self._key_of(alerts, count), value, encoded)
+            return self._of_group(made)
+        alert = json.loads(due.body) if self._key else _facts(due.body)
+        about = _headers(self._mode, alert["rule"], alert["severity"])
+        headers = [*about, ("id", due.id.encode()), ("traceparent", traceparent(due.id))]
+        if self._mode == "binary":
+            return TopicRecord(
+                self._key_of([alert], 1), due.body.encode(), headers + _attributes(alert_attributes(alert))
+            )
+        return TopicRecord(self._key_of([alert], 1), cloud_event(due.body, alert), headers)
 
-    def _headers(
-        self, attributes: dict[str, str], alerts: Sequence[Mapping[str, Any]]
-    ) -> list[tuple[str, str]]:
-        id_, rules = attributes["id"], {alert["rule"] for alert in alerts}
-        if self._mode == "structured":
-            headers = [("content-type", CONTENT_TYPE)]
-        else:
-            headers = [("content-type", attributes.pop("datacontenttype"))]
-            headers += [(f"ce_{name}", value) for name, value in attributes.items()]
-        headers.append(("id", id_))
-        if len(rules) == 1:
-            headers.append(("rule", rules.pop()))
+    def _of_group(self, made: Made) -> TopicRecord:
+        alerts = [json.loads(body) for body in made.bodies]
+        rules = {alert["rule"] for alert in alerts}
         severity = min((alert["severity"] for alert in alerts), key=SEVERITIES.index)
-        return [*headers, ("severity", severity), ("traceparent", traceparent(id_))]
+        about = _headers(self._mode, rules.pop() if len(rules) == 1 else None, severity)
+        headers = [*about, ("id", made.id.encode()), ("traceparent", traceparent(made.id))]
+        key = self._key_of(alerts, made.count)
+        if self._mode == "binary":
+            data = group_data(made.id, made.bodies, made.count).encode()
+            attributes = group_attributes(made.id, self._receiver, alerts[-1])
+            return TopicRecord(key, data, headers + _attributes(attributes))
+        return TopicRecord(key, group_event(made.id, self._receiver, made.bodies, made.count), headers)
 
     def _key_of(self, alerts: Sequence[Mapping[str, Any]], count: int) -> bytes | None:
         if self._key is not None:
@@ -96,6 +96,31 @@ class TopicRecords:
         return text.encode("utf-8", "replace") or None
 
 
-def traceparent(id_: str) -> str:
+def _facts(body: str) -> Mapping[str, Any]:
+    """What an alert's JSON says before its summary: all that attributes and headers are made of. Its fields
+    have their order, and in a text no quotes stand by themselves."""
+    end = body.find('},"summary":') + 1
+    found: Mapping[str, Any] = json.loads(f"{body[:end]}}}" if end else body)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _headers(mode: Mode, rule: str | None, severity: str) -> tuple[tuple[str, bytes], ...]:
+    """The headers that alerts of a rule share."""
+    of_rule = () if rule is None else (("rule", rule.encode("utf-8", "replace")),)
+    type_ = CONTENT_TYPE if mode == "structured" else DATA_TYPE
+    return (("content-type", type_.encode()), *of_rule, ("severity", severity.encode()))
+
+
+def _attributes(found: Mapping[str, str]) -> list[tuple[str, bytes]]:
+    """Attributes as headers, but for the one that is a header anyway."""
+    return [
+        (f"ce_{name}", value.encode("utf-8", "replace"))
+        for name, value in found.items()
+        if name != "datacontenttype"
+    ]
+
+
+def traceparent(id_: str) -> bytes:
     """The root of a trace that belongs to an id of hexadecimal digits."""
-    return f"00-{id_[:32]}-{id_[32:48]}-01"
+    return f"00-{id_[:32]}-{id_[32:48]}-01".encode()

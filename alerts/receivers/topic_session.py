@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +33,7 @@ class Opened:
     servers: str
     last: Position
     heard: list[Any]
+    lost: list[Any]
 
 
 def left(until: float) -> float:
@@ -74,101 +76,98 @@ class TopicSession:
         if opened is None:
             return [Outcome("unreachable", "the way to the topic was closed")] * len(dues)
         until = time.monotonic() + self._patience
-        records, refused = self._made(fitting(number, dues))
-        count = len(records) + len(refused)
+        dues, refused = fitting(number, dues), dict[int, Outcome]()
         try:
-            within(self._patience + 1, lambda: self._write(opened, number, records, refused, until))
+            count = within(self._patience + 1, lambda: self._write(opened, number, dues, refused, until))
         except KafkaException as error:
             self.close()
-            opened.producer.poll(0)  # hears why connections failed
-            if too_large(error.args[0]) and not self._one_by_one:
-                self.too_large = True
-                return ()
-            return [outcome_of(error.args[0], opened.servers, *opened.heard)] * count
+            return self._failed(opened, error.args[0], len(dues))
         except TimeoutError:
             self.close()
-            return [Outcome("unreachable", f"{opened.servers} does not answer ({NO_BROKERS})")] * count
+            return [Outcome("unreachable", f"{opened.servers} does not answer ({NO_BROKERS})")] * len(dues)
         delivered = Outcome("delivered", f"transaction {number}")
         return [refused.get(due.place, delivered) for due in dues[:count]]
 
-    def _made(self, dues: Sequence[Due]) -> tuple[list[tuple[Due, TopicRecord]], dict[int, Outcome]]:
-        """The records of the first deliveries, as many as go into a transaction, and those without one by
-        their places."""
-        records: list[tuple[Due, TopicRecord]] = []
-        refused: dict[int, Outcome] = {}
+    def _failed(self, opened: Opened, error: Any, count: int) -> Sequence[Outcome]:
+        """The outcomes of an attempt that ended in an error: what comes of a transaction is often only that
+        it failed, and its records say why."""
+        with suppress(KafkaException):  # of one that is fenced
+            opened.producer.poll(0)
+        if any(map(too_large, opened.lost)) and not self._one_by_one:
+            self.too_large = True
+            return ()
+        cause = opened.lost[0] if opened.lost else error
+        return [outcome_of(cause, opened.servers, *opened.heard)] * count
+
+    def _write(
+        self, opened: Opened, number: int, dues: Sequence[Due], refused: dict[int, Outcome], until: float
+    ) -> int:
+        """The number of the first deliveries that are committed, but for those that turn out to be too large,
+        or to have no record: they are refused. Raises KafkaException."""
+        while True:
+            opened.producer.begin_transaction()
+            count, sent = self._produce(opened.producer, dues, refused)
+            if not sent:
+                opened.producer.abort_transaction(left(until))
+                return count
+            before, position = len(refused), Position.of(number, sent)
+            offset = TopicPartition(self._topic, 0, number, metadata=position.note)
+            try:
+                opened.producer.send_offsets_to_transaction([offset], opened.group, left(until))
+                opened.producer.commit_transaction(left(until))
+            except KafkaException:
+                if not self._one_by_one:
+                    raise
+                opened.producer.abort_transaction(left(until))  # and hears which ones were refused
+                if len(refused) == before:
+                    raise
+            else:
+                return count
+
+    def _produce(
+        self, producer: Any, dues: Sequence[Due], refused: dict[int, Outcome]
+    ) -> tuple[int, list[Due]]:
+        """Hand over the records of the first deliveries, as many as go into a transaction: their number, and
+        those that have one which is not known to be too large. Raises KafkaException."""
+        sent: list[Due] = []
         size = 0
-        for due in dues:
+        for count, due in enumerate(dues):
+            if due.place in refused:
+                continue
             try:
                 record = self._records.record(due)
             except TemplateError as error:
                 refused[due.place] = Outcome("refused", str(error))
                 continue
+            if sent and size + record.size > _MOST_BYTES:
+                return count, sent
+            try:
+                producer.produce(
+                    self._topic,
+                    record.value,
+                    record.key,
+                    headers=record.headers,
+                    **self._asking(due, record, refused),
+                )
+            except KafkaException as error:
+                if not too_large(error.args[0]):
+                    raise
+                refused[due.place] = self._refused(record)
+                continue
             size += record.size
-            if records and size > _MOST_BYTES:
-                break
-            records.append((due, record))
-        return records, refused
+            sent.append(due)
+        return len(dues), sent
 
-    def _write(
-        self,
-        opened: Opened,
-        number: int,
-        records: Sequence[tuple[Due, TopicRecord]],
-        refused: dict[int, Outcome],
-        until: float,
-    ) -> None:
-        """Commit records but for those that turn out to be too large, which are then refused. Raises
-        KafkaException."""
-        while going := [one for one in records if one[0].place not in refused]:
-            if self._commit(opened, number, going, refused, until):
-                break
-
-    def _commit(
-        self,
-        opened: Opened,
-        number: int,
-        going: Sequence[tuple[Due, TopicRecord]],
-        refused: dict[int, Outcome],
-        until: float,
-    ) -> bool:
-        """The same; False: brokers refused some, and nothing is committed."""
-        producer = opened.producer
-        producer.begin_transaction()
-        sent = [due for due, record in going if self._produce(producer, due, record, refused)]
-        if not sent:
-            producer.abort_transaction(left(until))
-            return True
-        before = len(refused)
-        position = Position.of(number, sent)
-        offset = TopicPartition(self._topic, 0, number, metadata=position.note)
-        try:
-            producer.send_offsets_to_transaction([offset], opened.group, left(until))
-            producer.commit_transaction(left(until))
-        except KafkaException as error:
-            if not (too_large(error.args[0]) and self._one_by_one):
-                raise
-            producer.abort_transaction(left(until))  # and hears which ones
-            if len(refused) == before:
-                raise
-            return False
-        return True
-
-    def _produce(self, producer: Any, due: Due, record: TopicRecord, refused: dict[int, Outcome]) -> bool:
-        """Hand a record over, False where it is too large. Raises KafkaException."""
+    def _asking(self, due: Due, record: TopicRecord, refused: dict[int, Outcome]) -> dict[str, Any]:
+        """How to hear that brokers refuse a record for its size: only where each stands alone."""
+        if not self._one_by_one:
+            return {}
 
         def hear(error: Any, _: Any) -> None:
             if error is not None and too_large(error):
                 refused[due.place] = self._refused(record)
 
-        on_delivery = {"on_delivery": hear} if self._one_by_one else {}
-        try:
-            producer.produce(self._topic, record.value, record.key, headers=record.headers, **on_delivery)
-        except KafkaException as error:
-            if not too_large(error.args[0]):
-                raise
-            refused[due.place] = self._refused(record)
-            return False
-        return True
+        return {"on_delivery": hear}
 
     def _refused(self, record: TopicRecord) -> Outcome:
         return Outcome(

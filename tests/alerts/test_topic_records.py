@@ -5,12 +5,19 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from cloudevents.core.bindings.kafka import KafkaMessage, from_binary_event, from_structured_event
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from some_alerts import raised
 
+from alerts.alert import Alert
 from alerts.due import Due, Made
+from alerts.envelope import cloud_event
+from alerts.raised import Raised
 from alerts.receivers.templates import TemplateError
 from alerts.receivers.topic_records import Mode, TopicRecord, TopicRecords
 
@@ -48,6 +55,25 @@ def test_an_alert_is_a_cloud_event(mode: Mode) -> None:
         "application/cloudevents+json" if mode == "structured" else "application/json"
     )
     assert TopicRecords("stream", None, mode).record(replace(one, attempts=3)) == record
+
+
+TEXT = st.text(st.characters(codec="utf-8"), max_size=8) | st.sampled_from(['},"summary":', '"}', "\\"])
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(st.dictionaries(TEXT, TEXT | st.none() | st.integers(), max_size=3), TEXT, TEXT)
+def test_both_modes_say_the_same_of_any_alert(key: dict[str, object], summary: str, rule: str) -> None:
+    one = replace(Alert(**json.loads(raised(7).body)), key=key, summary=summary, rule=rule)
+    body = Raised.of(one, 7, (7,), None).body
+    of_one = Due(7, one.id, body, 0, 0)
+    records = {mode: TopicRecords("stream", None, mode).record(of_one) for mode in get_args(Mode)}
+    event = from_structured_event(message(records["structured"]))
+    other = from_binary_event(message(records["binary"]))
+    assert event.get_attributes() == other.get_attributes()
+    assert event.get_data() == other.get_data() == json.loads(body)
+    assert records["structured"].value == cloud_event(body)
+    by_template = TopicRecords("stream", "{{ key }}", "structured").record(of_one)
+    assert by_template.headers == records["structured"].headers
 
 
 @pytest.mark.parametrize("mode", ["structured", "binary"])

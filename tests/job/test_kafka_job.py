@@ -14,7 +14,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from broker import Secured, brokers
+from broker import brokers
 from duel import Program, pack_of, programs
 from hypothesis import HealthCheck, Phase, given, settings
 from job_folder import JobFolder, in_process
@@ -210,25 +210,24 @@ def test_a_job_goes_on_when_its_broker_comes_back(tmp_path: Path) -> None:
     assert without_batch(folder.alerts()) == of_a_file(folder)
 
 
-def test_a_job_reads_a_topic_over_tls_with_a_password(tmp_path: Path, spark: Spark) -> None:
-    with brokers(tmp_path / "kafka", secured=Secured()) as secured:
-        own = topic(secured)
-        with secured.admin() as admin:
-            for operation in (ACLOperation.READ, ACLOperation.DESCRIBE):
-                pattern = ResourcePattern(ResourceType.TOPIC, own.name)
-                admin.create_acls([ACL("User:alice", "*", operation, ACLPermissionType.ALLOW, pattern)])
-        own.put(EVENTS)
-        folder = JobFolder(tmp_path / "job", pack(), ())
-        (folder.root / "password").write_text("alice-secret\n", "utf-8")
-        options = [
-            "[feeds.payment.options]",
-            'security.protocol = "SASL_SSL"',
-            'sasl.mechanism = "SCRAM-SHA-512"',
-            'sasl.username = "alice"',
-            'sasl.password = "file:password"',
-            f'ssl.ca.location = "{secured.certificate}"',
-        ]
-        text = feed(own, *options).replace(secured.servers, secured.secured)
-        describe(folder, text)
-        folder.once(spark, drain=True)
-        assert without_batch(folder.alerts()) == of_a_file(folder)
+def test_a_job_reads_a_topic_over_tls_with_a_password(kafka: Brokers, tmp_path: Path, spark: Spark) -> None:
+    own = topic(kafka)
+    with kafka.admin() as admin:
+        for operation in (ACLOperation.READ, ACLOperation.DESCRIBE):
+            pattern = ResourcePattern(ResourceType.TOPIC, own.name)
+            admin.create_acls([ACL("User:alice", "*", operation, ACLPermissionType.ALLOW, pattern)])
+    own.put(EVENTS)
+    folder = JobFolder(tmp_path / "job", pack(), ())
+    (folder.root / "password").write_text("alice-secret\n", "utf-8")
+    options = [
+        "[feeds.payment.options]",
+        'security.protocol = "SASL_SSL"',
+        'sasl.mechanism = "SCRAM-SHA-512"',
+        'sasl.username = "alice"',
+        'sasl.password = "file:password"',
+        f'ssl.ca.location = "{kafka.certificate}"',
+    ]
+    text = feed(own, *options).replace(kafka.servers, kafka.secured)
+    describe(folder, text)
+    folder.once(spark, drain=True)
+    assert without_batch(folder.alerts()) == of_a_file(folder)
