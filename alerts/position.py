@@ -13,12 +13,26 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import accumulate, pairwise
-
-from alerts.due import Due
+from typing import Protocol, TypeVar
 
 LONGEST = 4_000
 """Characters of a note; brokers take 4,096 with an offset (`offset.metadata.max.bytes`)."""
 _VERSION = "1"
+
+
+class Placed(Protocol):
+    """What goes out in a transaction."""
+
+    @property
+    def place(self) -> int:
+        """A number that no other of its receiver has."""
+
+    @property
+    def sign(self) -> str:
+        """The id under which receivers get it."""
+
+
+Item = TypeVar("Item", bound=Placed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +44,9 @@ class Position:
     digest: str = ""
 
     @classmethod
-    def of(cls, number: int, dues: Iterable[Due]) -> Position:
+    def of(cls, number: int, items: Iterable[Placed]) -> Position:
         """The position of a transaction with these deliveries."""
-        found = sorted((due.place, due.id if due.made is None else due.made.id) for due in dues)
+        found = sorted((one.place, one.sign) for one in items)
         return cls(number, tuple(place for place, _ in found), digest(id_ for _, id_ in found))
 
     @property
@@ -61,8 +75,8 @@ def digest(ids: Iterable[str]) -> str:
     return sha256("\n".join(ids).encode()).hexdigest()[:16]
 
 
-def fitting(number: int, dues: Sequence[Due]) -> Sequence[Due]:
+def fitting(number: int, items: Sequence[Item]) -> Sequence[Item]:
     """As many of the first deliveries as a note has room for, one at least."""
-    while len(dues) > 1 and (length := len(Position.of(number, dues).note)) > LONGEST:
-        dues = dues[: max(1, len(dues) * LONGEST // (length + LONGEST // 8))]
-    return dues
+    while len(items) > 1 and (length := len(Position.of(number, items).note)) > LONGEST:
+        items = items[: max(1, len(items) * LONGEST // (length + LONGEST // 8))]
+    return items

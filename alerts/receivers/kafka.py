@@ -12,20 +12,20 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Generic
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from alerts.codes import NO_BROKERS, NO_TOPIC, TOO_LARGE
 from alerts.due import Due
-from alerts.position import Position
+from alerts.position import Item, Position
 from alerts.receivers.deadline import within
 from alerts.receivers.kafka_errors import NOT_THERE, OF_OTHERS, outcome_of
 from alerts.receivers.receiver import Outcome
 from alerts.receivers.topic_records import Mode, TopicRecords
-from alerts.receivers.topic_session import Opened, TopicSession, left
+from alerts.receivers.topic_session import Opened, TopicRecord, TopicSession, left
 
 PATIENCE = 15.0
 """Seconds for an attempt."""
@@ -76,6 +76,44 @@ class Topic:
         return {**_PRODUCER, **self.options, "bootstrap.servers": self.servers}
 
 
+class TopicWay(Generic[Item]):
+    """The way of some sort of deliveries to a topic: sessions, one after another."""
+
+    def __init__(
+        self, name: str, topic: Topic, record: Callable[[Item], TopicRecord], patience: float = PATIENCE
+    ) -> None:
+        self._name = name
+        self._topic = topic
+        self._record = record
+        self._patience = patience
+        self._session: TopicSession[Item] | None = None
+        self._one_by_one = False
+
+    def open(self, id_: str) -> TopicSession[Item] | Outcome:
+        """The session of the transactional id `cep.ID.NAME`; no other of that id can commit any more."""
+        if self._session is not None:
+            self._one_by_one = self._one_by_one or self._session.too_large
+            self._session.close()
+        more = _ONE_BY_ONE if self._one_by_one else {}
+        until = time.monotonic() + self._patience
+        transactional = f"{PREFIX}{id_}.{self._name}"
+        try:
+            found = within(self._patience + 1, lambda: _opened(transactional, self._topic, more, until))
+        except TimeoutError:
+            return Outcome("unreachable", f"{self._topic.servers} does not answer ({NO_BROKERS})")
+        if isinstance(found, Outcome):
+            return found
+        self._session = TopicSession(
+            found, self._topic.name, self._record, self._patience, one_by_one=self._one_by_one
+        )
+        return self._session
+
+    def close(self) -> None:
+        """Ends its session."""
+        if self._session is not None:
+            self._session.close()
+
+
 class KafkaReceiver:
     """Writes alerts to a topic, up to `together` in a transaction. `key` is a template's text; None: the key
     of an alert is that of its record. Raises TemplateError for a template.
@@ -94,30 +132,11 @@ class KafkaReceiver:
         patience: float = PATIENCE,
     ) -> None:
         self.name = name
-        self._topic = topic
-        self._records = TopicRecords(name, key, mode)
-        self._patience = patience
-        self._session: TopicSession | None = None
-        self._one_by_one = False
+        self._way = TopicWay(name, topic, TopicRecords(name, key, mode).record, patience)
 
-    def open(self, id_: str) -> TopicSession | Outcome:
-        """The session of the transactional id `cep.ID.NAME`; no other of that id can commit any more."""
-        if self._session is not None:
-            self._one_by_one = self._one_by_one or self._session.too_large
-            self._session.close()
-        more = _ONE_BY_ONE if self._one_by_one else {}
-        until = time.monotonic() + self._patience
-        transactional = f"{PREFIX}{id_}.{self.name}"
-        try:
-            found = within(self._patience + 1, lambda: _opened(transactional, self._topic, more, until))
-        except TimeoutError:
-            return Outcome("unreachable", f"{self._topic.servers} does not answer ({NO_BROKERS})")
-        if isinstance(found, Outcome):
-            return found
-        self._session = TopicSession(
-            found, self._topic.name, self._records, self._patience, one_by_one=self._one_by_one
-        )
-        return self._session
+    def open(self, id_: str) -> TopicSession[Due] | Outcome:
+        """The session of an outbox, as TopicWay has it."""
+        return self._way.open(id_)
 
     def send(self, id_: str, body: str, now: int) -> Outcome:
         """Writes one alert, a test, in a transaction of an id that no outbox has."""
@@ -135,8 +154,7 @@ class KafkaReceiver:
 
     def close(self) -> None:
         """Ends its session."""
-        if self._session is not None:
-            self._session.close()
+        self._way.close()
 
 
 def _opened(id_: str, topic: Topic, more: Mapping[str, object], until: float) -> Opened | Outcome:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -29,25 +28,12 @@ from alerts.envelope import (
 )
 from alerts.receivers.notification import Notification
 from alerts.receivers.templates import Message
+from alerts.receivers.topic_session import TopicRecord
 
 Mode = Literal["structured", "binary"]
 """How a CloudEvent stands in a record."""
 _LONGEST_KEY = 4_000
 """Characters."""
-
-
-@dataclass(frozen=True, slots=True)
-class TopicRecord:
-    """A record; `key` None: it may be in any partition."""
-
-    key: bytes | None
-    value: bytes
-    headers: list[tuple[str, bytes]]
-
-    @property
-    def size(self) -> int:
-        """The bytes of key and value."""
-        return len(self.value) + len(self.key or b"")
 
 
 class TopicRecords:

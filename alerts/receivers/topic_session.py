@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic
 
 from confluent_kafka import KafkaException, TopicPartition
 
 from alerts.codes import NO_BROKERS, TOO_LARGE
-from alerts.due import Due
-from alerts.position import Position, fitting
+from alerts.position import Item, Position, fitting
 from alerts.receivers.deadline import within
-from alerts.receivers.kafka_errors import outcome_of, too_large
+from alerts.receivers.kafka_errors import OF_OTHERS, outcome_of, too_large
 from alerts.receivers.receiver import Outcome
 from alerts.receivers.templates import TemplateError
-from alerts.receivers.topic_records import TopicRecord, TopicRecords
 
+_LOOK = 0.1
+"""Seconds between looks for records that brokers refuse."""
 _MOST_BYTES = 32 << 20
 """Bytes of the records of a transaction, unless it has one: less than librdkafka holds, and soon sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRecord:
+    """A record; `key` None: it may be in any partition."""
+
+    key: bytes | None
+    value: bytes
+    headers: list[tuple[str, bytes]]
+
+    @property
+    def size(self) -> int:
+        """The bytes of key and value."""
+        return len(self.value) + len(self.key or b"")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +55,27 @@ def left(until: float) -> float:
     return max(0.1, until - time.monotonic())
 
 
-class TopicSession:
-    """After any failure but that of a single record it is over: what became of the last transaction, the next
+class TopicSession(Generic[Item]):
+    """`record` makes the record of a delivery, and raises TemplateError where it has none.
+
+    After any failure but that of a single record it is over: what became of the last transaction, the next
     session reads from the brokers."""
 
     def __init__(
-        self, opened: Opened, topic: str, records: TopicRecords, patience: float, *, one_by_one: bool = False
+        self,
+        opened: Opened,
+        topic: str,
+        record: Callable[[Item], TopicRecord],
+        patience: float,
+        *,
+        one_by_one: bool = False,
     ) -> None:
         self.last = opened.last
         self.too_large = False
         """Whether brokers refused a batch of records for its size."""
         self._opened: Opened | None = opened
         self._topic = topic
-        self._records = records
+        self._record = record
         self._patience = patience
         self._one_by_one = one_by_one
 
@@ -66,7 +88,7 @@ class TopicSession:
         """Drops the producer; brokers abort what it has begun, at the latest when the next one begins."""
         self._opened = None
 
-    def send(self, number: int, dues: Sequence[Due], now: int) -> Sequence[Outcome]:  # noqa: ARG002
+    def send(self, number: int, dues: Sequence[Item], now: int) -> Sequence[Outcome]:  # noqa: ARG002
         """Writes records in the transaction of this number, of as many of the first as its note has room for.
 
         One that is larger than the topic takes is refused, and the others are sent. Where brokers do not say
@@ -100,54 +122,51 @@ class TopicSession:
         return [outcome_of(cause, opened.servers, *opened.heard)] * count
 
     def _write(
-        self, opened: Opened, number: int, dues: Sequence[Due], refused: dict[int, Outcome], until: float
+        self, opened: Opened, number: int, dues: Sequence[Item], refused: dict[int, Outcome], until: float
     ) -> int:
         """The number of the first deliveries that are committed, but for those that turn out to be too large,
         or to have no record: they are refused. Raises KafkaException."""
+        producer = opened.producer
         while True:
-            opened.producer.begin_transaction()
-            count, sent = self._produce(opened.producer, dues, refused)
+            producer.begin_transaction()
+            count, sent = self._produce(opened, dues, refused)
             if not sent:
-                opened.producer.abort_transaction(left(until))
+                producer.abort_transaction(left(until))
                 return count
-            before, position = len(refused), Position.of(number, sent)
-            offset = TopicPartition(self._topic, 0, number, metadata=position.note)
-            try:
-                opened.producer.send_offsets_to_transaction([offset], opened.group, left(until))
-                opened.producer.commit_transaction(left(until))
-            except KafkaException:
-                if not self._one_by_one:
-                    raise
-                opened.producer.abort_transaction(left(until))  # and hears which ones were refused
-                if len(refused) == before:
-                    raise
-            else:
+            before = len(refused)
+            while producer.flush(_LOOK) and not opened.lost and len(refused) == before:
+                if time.monotonic() > until:
+                    break  # what comes next fails, and says why
+            if opened.lost:
+                raise KafkaException(opened.lost[0])
+            if len(refused) == before:
+                offset = TopicPartition(self._topic, 0, number, metadata=Position.of(number, sent).note)
+                producer.send_offsets_to_transaction([offset], opened.group, left(until))
+                producer.commit_transaction(left(until))
                 return count
+            producer.abort_transaction(left(until))  # others wait behind what was refused, for ever
 
     def _produce(
-        self, producer: Any, dues: Sequence[Due], refused: dict[int, Outcome]
-    ) -> tuple[int, list[Due]]:
+        self, opened: Opened, dues: Sequence[Item], refused: dict[int, Outcome]
+    ) -> tuple[int, list[Item]]:
         """Hand over the records of the first deliveries, as many as go into a transaction: their number, and
         those that have one which is not known to be too large. Raises KafkaException."""
-        sent: list[Due] = []
+        sent: list[Item] = []
         size = 0
         for count, due in enumerate(dues):
             if due.place in refused:
                 continue
             try:
-                record = self._records.record(due)
+                record = self._record(due)
             except TemplateError as error:
                 refused[due.place] = Outcome("refused", str(error))
                 continue
             if sent and size + record.size > _MOST_BYTES:
                 return count, sent
             try:
-                producer.produce(
-                    self._topic,
-                    record.value,
-                    record.key,
-                    headers=record.headers,
-                    **self._asking(due, record, refused),
+                asking = self._asking(opened, due, record, refused) if self._one_by_one else {}
+                opened.producer.produce(
+                    self._topic, record.value, record.key, headers=record.headers, **asking
                 )
             except KafkaException as error:
                 if not too_large(error.args[0]):
@@ -158,14 +177,16 @@ class TopicSession:
             sent.append(due)
         return len(dues), sent
 
-    def _asking(self, due: Due, record: TopicRecord, refused: dict[int, Outcome]) -> dict[str, Any]:
-        """How to hear that brokers refuse a record for its size: only where each stands alone."""
-        if not self._one_by_one:
-            return {}
+    def _asking(
+        self, opened: Opened, due: Item, record: TopicRecord, refused: dict[int, Outcome]
+    ) -> dict[str, Any]:
+        """How to hear that brokers refuse a record for its size: where each stands alone."""
 
         def hear(error: Any, _: Any) -> None:
             if error is not None and too_large(error):
                 refused[due.place] = self._refused(record)
+            elif error is not None and error.code() not in OF_OTHERS:
+                opened.lost.append(error)
 
         return {"on_delivery": hear}
 

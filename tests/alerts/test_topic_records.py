@@ -19,7 +19,8 @@ from alerts.due import Due, Made
 from alerts.envelope import cloud_event
 from alerts.raised import Raised
 from alerts.receivers.templates import TemplateError
-from alerts.receivers.topic_records import Mode, TopicRecord, TopicRecords
+from alerts.receivers.topic_records import Mode, TopicRecords
+from alerts.receivers.topic_session import TopicRecord
 
 
 def due(number: int, **how: str) -> Due:
