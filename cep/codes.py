@@ -60,6 +60,7 @@ CONFIG: Mapping[str, str] = MappingProxyType(
         "CEP0752": "options of Kafka that need one another",
         "CEP0753": "topics that are not named once",
         "CEP0754": "a field that the record of a log cannot give",
+        "CEP0755": "an option that no producer of Kafka may be told",
         "CEP0786": "a feed over HTTP that nobody can bring events to",
     }
 )

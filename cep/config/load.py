@@ -17,7 +17,7 @@ from cep.config.notifying import check_notifying, grouping_of, settings_of
 from cep.config.places import Places, places_of
 from cep.config.routes import check_routes
 from cep.config.syntax import not_toml, too_deep, unseen_in
-from cep.config.targets import Console, Email, File, PagerDuty, Slack, Target, Webhook
+from cep.config.targets import Console, Email, File, Kafka, PagerDuty, Slack, Target, Webhook
 from cep.config.tokens import check_tokens
 from cep.config.values import (
     access_token,
@@ -245,6 +245,10 @@ def receiver_secrets(job: Job, receiver: Receiver, environ: Mapping[str, str]) -
     for key, secret, check in _of_target(receiver.target):
         if secret is not None:
             found += _secret(job.places.value((*place, key)), secret, check, environ)
+    if isinstance(receiver.target, Kafka):
+        for name, secret in receiver.target.options:
+            span = job.places.value(job.places.dotted((*place, "options", name)))
+            found += _secret(span, secret, present, environ)
     return found
 
 
@@ -259,7 +263,7 @@ def _of_target(target: Target) -> list[tuple[str, Secret | None, Check]]:
             return [("routing_key", target.routing_key, present), ("url", target.url, web_address)]
         case Email():
             return [("password", target.password, present)]
-        case Console() | File():
+        case Console() | File() | Kafka():
             return []
 
 

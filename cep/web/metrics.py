@@ -19,7 +19,7 @@ from cep.counters import KINDS, Count, labels, values
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
 
-    from alerts.dispatch import Attempt
+    from alerts.listeners import Attempt
     from alerts.outbox import Outbox
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"

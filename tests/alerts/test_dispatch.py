@@ -18,8 +18,9 @@ from sqlalchemy import text
 from stores import outbox_url
 from wayward_server import PATIENCE, Answer, WaywardServer
 
-from alerts.dispatch import Attempt, Dispatcher, Listeners
+from alerts.dispatch import Dispatcher
 from alerts.lane import Schedule
+from alerts.listeners import Attempt, Listeners
 from alerts.outbox import BatchRecord, Outbox
 from alerts.receivers.console import ConsoleReceiver
 from alerts.receivers.receiver import Outcome, Receiver

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from some_alerts import SECOND, raised
 from stores import outbox_url
 
-from alerts.dispatch import Dispatcher, Listeners
+from alerts.dispatch import Dispatcher
+from alerts.listeners import Listeners
 from alerts.matchers import Labels, Matchers
 from alerts.outbox import BatchRecord, Held, Outbox
 from alerts.outbox.deliveries import redeliver_alert

@@ -271,6 +271,26 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
         ('"sometimes"', "CEP0706", "is `always` or `never`", ""),
         ('"never"', "CEP0734", "has no option `fsync`", ""),
     ],
+    "[receivers.desk] servers": [
+        ('"b1"', "CEP0706", "is no broker's host and port", 'write `servers = "b1:9092'),
+        ('"kafka://b1:9092"', "CEP0706", "is an address with a protocol", ""),
+        ('"b1:9092"', "CEP0734", "has no option `servers`", 'kind "kafka"'),
+    ],
+    "[receivers.desk] topic": [
+        ('"fraud alerts"', "CEP0706", "is no name of a topic", "letters, digits"),
+        ('"alerts"', "CEP0734", "has no option `topic`", 'kind "kafka"'),
+    ],
+    "[receivers.desk] key": [
+        ('""', "CEP0706", "it is empty", "or remove the line"),
+        ('"{{ key }}"', "CEP0734", "has no option `key`", 'kind "kafka"'),
+    ],
+    "[receivers.desk] mode": [
+        ('"avro"', "CEP0706", "is `structured` or `binary`", ""),
+        ('"binary"', "CEP0734", "has no option `mode`", 'kind "kafka"'),
+    ],
+    "[receivers.desk] options": [
+        ('{ "client.id" = "a" }', "CEP0734", "has no option `options`", 'kind "kafka"'),
+    ],
     "[receivers.desk] allow_private": [
         ('"yes"', "CEP0705", "must be true or false", ""),
         ("true", "CEP0734", "has no option `allow_private`", "webhook"),

@@ -208,6 +208,8 @@ RECEIVERS: dict[str, dict[str, str | None]] = {
               "sender": '"cep@desk.example"', "to": '["a@desk.example"]', "subject": '"{{ key }}"',
               "html": '"<p>{{ key }}</p>"'},
     "file": {"path": '"alerts.jsonl"', "rotate_mb": "7", "fsync": '"never"'},
+    "kafka": {"servers": '"b1:9092"', "topic": '"alerts"', "key": '"{{ alert.rule }}"', "mode": '"binary"',
+              "options": '{ "security.protocol" = "SSL" }'},
 }  # fmt: skip
 """A receiver of every kind, with options of its own."""
 

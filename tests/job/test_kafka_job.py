@@ -14,7 +14,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from broker import Secured, brokers
+from broker import brokers
 from duel import Program, pack_of, programs
 from hypothesis import HealthCheck, Phase, given, settings
 from job_folder import JobFolder, in_process
@@ -213,27 +213,26 @@ def test_a_job_goes_on_when_its_broker_comes_back(spark: Spark, tmp_path: Path) 
     assert without_batch(folder.alerts()) == of_a_file(folder)
 
 
-def test_a_job_reads_a_topic_over_tls_with_a_password(tmp_path: Path, spark: Spark) -> None:
-    with brokers(tmp_path / "kafka", secured=Secured()) as secured:
-        own = topic(secured)
-        with secured.admin() as admin:
-            for operation in (ACLOperation.READ, ACLOperation.DESCRIBE):
-                pattern = ResourcePattern(ResourceType.TOPIC, own.name)
-                admin.create_acls([ACL("User:alice", "*", operation, ACLPermissionType.ALLOW, pattern)])
-        own.put(EVENTS)
-        folder = JobFolder(tmp_path / "job", pack(), ())
-        (folder.root / "password").write_text("alice-secret\n", "utf-8")
-        options = [
-            "[feeds.payment.options]",
-            'security.protocol = "SASL_SSL"',
-            'sasl.mechanism = "SCRAM-SHA-512"',
-            'sasl.username = "alice"',
-            'sasl.password = "file:password"',
-            f'ssl.ca.location = "{secured.certificate}"',
-        ]
-        text = feed(own, 'group = "desk"', *options).replace(secured.servers, secured.secured)
-        describe(folder, text)
-        told = folder.once(spark, drain=True)
-        why = "the user of the feed's options needs Read on it"
-        assert f"feed payment: offsets are not committed under the group desk: {why}" in told
-        assert without_batch(folder.alerts()) == of_a_file(folder)
+def test_a_job_reads_a_topic_over_tls_with_a_password(kafka: Brokers, tmp_path: Path, spark: Spark) -> None:
+    own = topic(kafka)
+    with kafka.admin() as admin:
+        for operation in (ACLOperation.READ, ACLOperation.DESCRIBE):
+            pattern = ResourcePattern(ResourceType.TOPIC, own.name)
+            admin.create_acls([ACL("User:alice", "*", operation, ACLPermissionType.ALLOW, pattern)])
+    own.put(EVENTS)
+    folder = JobFolder(tmp_path / "job", pack(), ())
+    (folder.root / "password").write_text("alice-secret\n", "utf-8")
+    options = [
+        "[feeds.payment.options]",
+        'security.protocol = "SASL_SSL"',
+        'sasl.mechanism = "SCRAM-SHA-512"',
+        'sasl.username = "alice"',
+        'sasl.password = "file:password"',
+        f'ssl.ca.location = "{kafka.certificate}"',
+    ]
+    text = feed(own, 'group = "desk"', *options).replace(kafka.servers, kafka.secured)
+    describe(folder, text)
+    told = folder.once(spark, drain=True)
+    why = "the user of the feed's options needs Read on it"
+    assert f"feed payment: offsets are not committed under the group desk: {why}" in told
+    assert without_batch(folder.alerts()) == of_a_file(folder)

@@ -1,0 +1,223 @@
+"""A receiver of transactions gets each alert once, in order, whatever fails at whatever moment.
+
+Its part is played by a log in memory that commits records and position together or not at all, as the model
+of what brokers do (test_kafka_receiver.py has these); the dispatcher and the outbox are the real ones.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Literal
+
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from some_alerts import raised
+from wayward_server import PATIENCE
+
+from alerts.codes import AHEAD
+from alerts.dispatch import Dispatcher
+from alerts.due import Due
+from alerts.grouping import Grouping, Manner
+from alerts.lane import Schedule
+from alerts.listeners import Attempt, Listeners
+from alerts.outbox import BatchRecord, Outbox, OutboxError
+from alerts.position import Position
+from alerts.receivers.receiver import Outcome, Transacting
+from alerts.routing import Route
+from alerts.settings import Settings
+
+Fate = Literal["delivered", "lost", "unheard", "raised", "crash", "cut", "empty", "refused", "not opened"]
+"""What becomes of an attempt: it is committed; it is not; it is, and nobody hears of that; the receiver has a
+mistake; it is committed and the process ends before it is written down; of the first half only; of nothing
+(the session ends); all but the first; the session cannot be opened."""
+FATES: tuple[Fate, ...] = (
+    "delivered", "lost", "unheard", "raised", "crash", "cut", "empty", "refused", "not opened",
+)  # fmt: skip
+SOON = Schedule(first=0.001, longest=0.002, attempts=5, probe=0.002)
+
+
+class Log:
+    """What outlives every process: what was committed, and the fates of the attempts to come."""
+
+    def __init__(self, fates: Sequence[Fate]) -> None:
+        self.committed: list[str] = []
+        self.last = Position(0)
+        self.fates = list(fates)
+        self.epoch = 0
+        self.refused: set[str] = set()
+        self.crash = threading.Event()
+
+    def fate(self) -> Fate:
+        return self.fates.pop(0) if self.fates else "delivered"
+
+
+class LogReceiver:
+    """The receiver of one process."""
+
+    name, in_flight, together = "stream", 1, 4
+
+    def __init__(self, log: Log) -> None:
+        self.log = log
+
+    def open(self, id_: str) -> LogSession | Outcome:
+        assert id_
+        if self.log.fates[:1] == ["not opened"]:
+            self.log.fate()
+            return Outcome("unreachable", "no broker")
+        self.log.epoch += 1
+        return LogSession(self.log)
+
+    def send(self, id_: str, body: str, now: int) -> Outcome:  # noqa: ARG002
+        raise AssertionError("only a test of the receiver would")
+
+    def close(self) -> None:
+        pass
+
+
+class LogSession:
+    def __init__(self, log: Log) -> None:
+        self.last, self.over, self.log, self.epoch = log.last, False, log, log.epoch
+
+    def send(self, number: int, dues: Sequence[Due], now: int) -> Sequence[Outcome]:  # noqa: ARG002
+        assert not self.over
+        assert self.epoch == self.log.epoch, "another session was opened"
+        assert number > self.log.last.number
+        fate = self.log.fate()
+        if fate == "raised":
+            raise RuntimeError("a mistake")
+        if fate in ("lost", "not opened"):
+            self.over = True
+            return [Outcome("unreachable", "cut off")] * len(dues)
+        if fate == "empty":
+            self.over = True
+            return ()
+        if fate == "cut":
+            dues = dues[: (len(dues) + 1) // 2]
+        refused = {dues[0].place} if fate == "refused" else set()
+        going = [due for due in dues if due.place not in refused]
+        self.log.refused.update(due.id for due in dues if due.place in refused)
+        if going:
+            self.log.committed += [_id(due) for due in going]
+            self.log.last = Position.of(number, going)
+        if fate == "unheard":
+            self.over = True
+            return [Outcome("unreachable", "no answer")] * len(dues)
+        if fate == "crash":
+            self.log.crash.set()
+        no, yes = Outcome("refused", "too large"), Outcome("delivered", "")
+        return [no if due.place in refused else yes for due in dues]
+
+    def close(self) -> None:
+        self.over = True
+
+
+def _id(due: Due) -> str:
+    return due.id if due.made is None else due.made.id
+
+
+def test_the_log_is_such_a_receiver() -> None:
+    assert isinstance(LogReceiver(Log([])), Transacting)
+
+
+class Process:
+    """A program that delivers until it is drained, or crashes: then nothing of it reaches the outbox."""
+
+    def __init__(self, outbox: Outbox, log: Log, how: Settings | None = None) -> None:
+        self.reports: list[str] = []
+        self.attempts: list[Attempt] = []
+        settle = outbox.settle
+
+        def settled(*args: object) -> None:
+            if log.crash.is_set():
+                raise OutboxError("CEP0809", "the process has ended", "")
+            settle(*args)  # type: ignore[arg-type]
+
+        outbox.settle = settled  # type: ignore[method-assign]
+        self.dispatcher = Dispatcher(
+            outbox, [LogReceiver(log)], schedule=SOON, poll=0.01, random=Random(1), settings=how,
+            listeners=Listeners(self.attempts.append, self.reports.append),
+        )  # fmt: skip
+        try:
+            self.dispatcher.start()
+            self.drained = self.dispatcher.drain(PATIENCE, log.crash.is_set)
+            assert self.drained or log.crash.is_set()
+        finally:
+            self.dispatcher.stop(PATIENCE)
+        assert self.dispatcher.failure is None
+
+
+def run(folder: str, log: Log, count: int, how: Settings | None = None) -> list[str]:
+    """Has processes deliver alerts, one after another until all are; the ids in the order raised."""
+    url = f"sqlite:///{folder}/outbox.db"
+    box = Outbox.open(url, durable=False)
+    some = [raised(n, key=f"c{n % 5}") for n in range(count)]
+    recorded = box.record(BatchRecord(1, "d", {}), some, [Route("stream")])
+    drained = False
+    while not drained:
+        log.crash.clear()
+        drained = Process(box, log, how).drained
+        box.close()
+        box = Outbox.open(url, durable=False)
+    box.close()
+    return [alert.id for alert in recorded.alerts]
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(st.lists(st.sampled_from(FATES), max_size=12), st.integers(1, 30))
+def test_each_is_there_once_and_in_order(fates: list[Fate], count: int) -> None:
+    log = Log(fates)
+    with TemporaryDirectory() as folder:
+        expected = run(folder, log, count)
+    assert log.committed == [one for one in expected if one not in log.refused]
+
+
+@settings(max_examples=examples(15), deadline=None)
+@given(st.lists(st.sampled_from(FATES), max_size=8), st.integers(1, 20))
+def test_of_each_key_they_are_in_order_where_keys_wait(fates: list[Fate], count: int) -> None:
+    log = Log(fates)
+    with TemporaryDirectory() as folder:
+        how = Settings(manners={"stream": Manner(by_key=True)})
+        expected = run(folder, log, count, how)
+    assert sorted(log.committed) == sorted(one for one in expected if one not in log.refused)
+    for key in range(5):
+        of_key = [one for n, one in enumerate(expected) if n % 5 == key and one not in log.refused]
+        assert [one for one in log.committed if one in set(of_key)] == of_key
+
+
+@settings(max_examples=examples(15), deadline=None)
+@given(st.lists(st.sampled_from([one for one in FATES if one != "refused"]), max_size=8))
+def test_a_group_is_there_once(fates: list[Fate]) -> None:
+    log = Log(fates)
+    with TemporaryDirectory() as folder:
+        run(
+            folder,
+            log,
+            15,
+            Settings(manners={"stream": Manner(Grouping(by=("card_id",), wait=0, interval=0))}),
+        )
+    assert len(log.committed) == len(set(log.committed)) == 5
+
+
+def test_an_outbox_that_was_put_back_sends_again_and_says_so(tmp_path: Path) -> None:
+    log = Log([])
+    expected = run(str(tmp_path), log, 2)
+    kept = (tmp_path / "outbox.db").read_bytes()
+    box = Outbox.open(f"sqlite:///{tmp_path}/outbox.db", durable=False)
+    some = [raised(n) for n in range(100, 112)]
+    expected += [one.id for one in box.record(BatchRecord(2, "d", {}), some, [Route("stream")]).alerts]
+    assert Process(box, log).reports == []
+    box.close()
+    (tmp_path / "outbox.db").write_bytes(kept)
+
+    box = Outbox.open(f"sqlite:///{tmp_path}/outbox.db", durable=False)
+    box.record(BatchRecord(2, "d", {}), some, [Route("stream")])
+    (said,) = Process(box, log).reports
+    box.close()
+    assert AHEAD in said
+    assert list(dict.fromkeys(log.committed)) == expected
+    assert len(log.committed) == 2 + 12 + 8, "all but those of the last transaction came again"
