@@ -200,7 +200,7 @@ def _listen(section: HttpSection, folder: Path) -> Listen:
 def _feed(name: str, feed: FeedSection, folder: Path) -> Feed:
     source = feed.made(folder)
     assert source is not None, "in a job file every option that a source needs has to stand"
-    return Feed(name, source, feed.written)
+    return Feed(name, source, feed.written(folder))
 
 
 def _receiver(one: Section) -> Receiver:

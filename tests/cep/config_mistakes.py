@@ -110,8 +110,19 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
         ('"pay-.*"', "CEP0753", "`topic` and `pattern` are given", "keep one of them"),
     ],
     "[feeds.refund] format": [
-        ('"parquet"', "CEP0706", "is one of json, csv, raw", 'write `format = "json"`'),
-        ('"jsn"', "CEP0706", "is one of json, csv, raw", "did you mean `json`?"),
+        ('"parquet"', "CEP0706", "is one of json, csv, avro, protobuf, raw", 'write `format = "json"`'),
+        ('"jsn"', "CEP0706", "is one of json, csv, avro, protobuf, raw", "did you mean `json`?"),
+        ('"avro"', "CEP0765", "needs the schema of the records", 'write `schema = "payment.avsc"`'),
+        ('"protobuf"', "CEP0765", "needs the schema of the records", 'write `schema = "payment.proto"`'),
+    ],
+    "[feeds.refund] schema": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"~/a.avsc"', "CEP0706", "`~` is not replaced", ""),
+        ('"a.avsc"', "CEP0765", '`schema` has no effect with format "json"', 'write `format = "avro"`'),
+    ],
+    "[feeds.refund] message": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"acme.Pay"', "CEP0765", '`message` has no effect with format "json"', 'write `format = "avro"`'),
     ],
     "[feeds.refund] start": [
         ('"first"', "CEP0706", "`earliest`, `latest` or a time", "a time is written"),

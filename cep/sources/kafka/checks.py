@@ -22,7 +22,7 @@ _BY_THE_JOB = ("how topics are read is decided by the job", _OURS)
 _READ: Mapping[str, tuple[str, str]] = {
     "group.id": (
         "a job reads from where its state folder says, in no group",
-        "remove it: how far a feed is says the job's page",
+        'remove it; tools that show lag look at `group = "..."` in [feeds.STREAM]',
     ),
     "auto.offset.reset": (
         "an offset that is gone stops the job: nothing is passed over",
