@@ -3,10 +3,10 @@
     python benchmarks/burst.py [--alerts 50000] [--wait 30] [--stored 0] [--only desk cards pager each]
 
 Records the batch, then delivers it to receivers in a process of their own until all have all of it, and asks
-for pages meanwhile, some a second: seconds until every alert was decided about, and until each receiver had it;
-milliseconds of pages on the server; processor time. It fails if an alert is lost or comes twice. `desk` gets
-groups by rule, `cards` by rule and card, `pager` five notifications a second, `each` every alert by itself.
-With `--stored`, so many alerts were delivered before.
+for pages meanwhile: seconds until every alert was decided about, and until each receiver had it; milliseconds
+of pages on the server; processor time. It fails if an alert is lost or comes twice. `desk` gets groups by
+rule, `cards` by rule and card, `pager` five notifications a second, `each` every alert by itself. With
+`--stored`, so many alerts were delivered before.
 """
 
 from __future__ import annotations

@@ -21,11 +21,13 @@ from served_desk import SECRETS, ServedDesk, alert, prepared, served, with_queri
 from starlette.routing import Route
 
 from alerts.outbox import StoredAlert
+from alerts.raised_columns import key_text
 from cep.job.state_folder import letter_replays
 from cep.web.access.policy import Access
 from cep.web.desk.acting import Actor
 from cep.web.desk.erasing import erase
 from cep.web.page.app import ACTS, READING_ACTS, STREAM, VIEWS, PageSettings, page
+from cep.web.page.forms import query_of
 from cep.web.page.headers import POLICY
 from cep.web.page.live import Pace
 
@@ -84,6 +86,7 @@ def test_every_address_asks_for_what_it_should(place: ServedDesk, work: dict[str
 def test_an_erased_alert_has_a_page_that_says_so(place: ServedDesk, work: dict[str, StoredAlert]) -> None:
     gone = work["failed"].alert
     key = json.dumps(gone["key"])
+    assert html.escape(query_of({"key": key_text(gone["key"])})) in client(place).get("/").text  # type: ignore[arg-type]
     done = erase(place.desk, key, Actor("anna", place.now[0]), dry_run=False, rest=lambda _: None)
     assert done.alerts
     answer = client(place).get(f"/alerts/{gone['id']}")
