@@ -61,6 +61,7 @@ CONFIG: Mapping[str, str] = MappingProxyType(
         "CEP0753": "topics that are not named once",
         "CEP0754": "a field that the record of a log cannot give",
         "CEP0755": "an option that no producer of Kafka may be told",
+        "CEP0756": "dead letters that go to no topic",
         "CEP0786": "a feed over HTTP that nobody can bring events to",
     }
 )

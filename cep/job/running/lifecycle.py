@@ -5,6 +5,7 @@ origin       the outbox and the packs with which a start goes on
 port         metrics and health answer from here on
 inspection   the state folder is looked over before Java starts
 delivery     alerts go out, also those that an earlier run left
+letters_out  dead letters and late events go to topics
 episodes     alerts of one rule and key that follow one another are put together
 record       old days of accepted events are removed
 retention    what was kept long enough is removed from the outbox
@@ -36,6 +37,7 @@ from cep.job.running.episodes import EpisodeKeeper
 from cep.job.running.health import Standing
 from cep.job.running.intakes import opened
 from cep.job.running.leadership import Leadership
+from cep.job.running.letters_out import LettersOut
 from cep.job.running.machines import join
 from cep.job.running.port import answering
 from cep.job.running.progress import Progress
@@ -167,6 +169,7 @@ class _Lifecycle:
             launch.job.receivers, launch.environ, self._metrics, progress, stop, launch.job.settings,
             launch.job.state,
         )  # fmt: skip
+        self._letters = LettersOut(launch.job.letters, launch.environ, progress.tell)
         self._leadership: Leadership | None = None
         self._episodes: EpisodeKeeper | None = None
         self._retention = RetentionKeeper(launch.job.retention, time.time_ns, progress.tell)
@@ -203,6 +206,7 @@ class _Lifecycle:
         layout = folder.settle_layout(job.shards, min(cores, job.shards), streams)
         self._metrics.watch_outbox(outbox, self._delivery.names, self._progress.tell)
         self._delivery.start(outbox, self._stack)
+        self._letters.start(outbox, self._stack)
         self._standing.wake = self._delivery.wake
         self._keep_episodes(outbox, lambda: driver.running.packs)
         self._retention.start(outbox, self._stack)
@@ -214,6 +218,7 @@ class _Lifecycle:
         self._batches(session, driver, layout, cores)
         if self._launch.mode.once:
             self._delivery.finish()
+            self._letters.finish(self._stop.is_set)
         self._stop.stage = lambda: "ending"
 
     def _session(self, spark: Spark, partitions: int, cores: int, log: int) -> SparkSession:
@@ -309,6 +314,7 @@ class _Lifecycle:
         """After every batch, in Spark's thread."""
         self._standing.batch(batch)
         self._delivery.wake()
+        self._letters.wake()
         if self._episodes is not None:
             self._episodes.wake(batch.outcome.watermark)
         self._record.wake()
