@@ -123,6 +123,7 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
     "[feeds.refund] key": [('""', "CEP0706", "it is empty", "")],
     "[feeds.refund] time": [('"payload"', "CEP0706", "is `kafka`, not `payload`", 'write `time = "kafka"`')],
     "[feeds.refund] batch_records": [("0", "CEP0706", "must be at least 1", "write `batch_records")],
+    "[feeds.refund] group": [('""', "CEP0706", "it is empty", "")],
     "[feeds.refund] options": [
         ('{ "group.id" = "a" }', "CEP0750", "in no group", "remove it"),
         ('{ auto.offset.reset = "latest" }', "CEP0750", "nothing is passed over", '`start = "earliest"`'),

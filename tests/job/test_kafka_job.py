@@ -64,7 +64,7 @@ def test_a_job_reads_a_topic_in_batches_and_again_after_a_crash(
     kafka: Brokers, folder: JobFolder, spark: Spark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = topic(kafka)
-    describe(folder, feed(own))
+    describe(folder, feed(own, f'group = "desk-{own.name}"'))
     own.put(EVENTS[:200])
     folder.once(spark)
     own.put(EVENTS[200:400])
@@ -77,6 +77,11 @@ def test_a_job_reads_a_topic_in_batches_and_again_after_a_crash(
     assert without_batch(folder.alerts()) == of_a_file(folder)
     read = extents(folder)
     assert [row[:3] for row in read[0]] == [["payment", f"{own.name}/{n}", 0] for n in range(3)]
+    last = extents(folder)[sorted(read)[-1]]
+    with kafka.admin() as admin:
+        committed = admin.list_group_offsets(f"desk-{own.name}")[f"desk-{own.name}"]
+    behind = {f"{at.topic}/{at.partition}": one.offset for at, one in committed.items()}
+    assert behind == {row[1]: row[3] for row in last}, "others see how far it is"
     ends = {row[1]: row[3] for row in read[0]}
     second = read[sorted(read)[1]]
     assert all(row[2] == ends[row[1]] for row in second), "the second batch begins where the first ended"
@@ -90,7 +95,7 @@ def _crash_after(real: Callable[..., None]) -> Callable[..., None]:
     return write
 
 
-def test_no_kill_and_no_cut_loses_or_adds_an_alert(kafka: Brokers, tmp_path: Path) -> None:
+def test_no_kill_and_no_cut_loses_or_adds_an_alert(kafka: Brokers, spark: Spark, tmp_path: Path) -> None:
     random, events = Random(4), list(payments(9, 3_000, 60))
     folder = JobFolder(tmp_path / "job", pack(), (), trigger="50ms")
     own = topic(kafka, partitions=4)
@@ -105,8 +110,7 @@ def test_no_kill_and_no_cut_loses_or_adds_an_alert(kafka: Brokers, tmp_path: Pat
             job.wait_for((folder.state.manifests / f"{until}.json").exists, "some batches")
             job.kill()
         kept.append(len(folder.alerts()))
-    with folder.running("--once", "--drain") as job:
-        assert job.process.wait() == 0, folder.told
+    folder.once(spark, drain=True)
     assert kept[0] > 0
     assert without_batch(folder.alerts()) == of_a_file(folder, events)
     assert len(extents(folder)) > 6
@@ -191,7 +195,7 @@ def test_partitions_that_are_added_and_topics_that_come_are_read_from_their_begi
     assert firsts >= {f"{own.name}/{n}" for n in range(3)} | {f"{own.name}-late/{n}" for n in range(2)}
 
 
-def test_a_job_goes_on_when_its_broker_comes_back(tmp_path: Path) -> None:
+def test_a_job_goes_on_when_its_broker_comes_back(spark: Spark, tmp_path: Path) -> None:
     folder = JobFolder(tmp_path / "job", pack(), (), trigger="200ms")
     with brokers(tmp_path / "kafka") as own_brokers:
         own = topic(own_brokers)
@@ -205,8 +209,7 @@ def test_a_job_goes_on_when_its_broker_comes_back(tmp_path: Path) -> None:
             own.put(EVENTS[300:])
             job.wait_for(lambda: len(folder.alerts()) > before, "alerts after")
             job.kill()
-        with folder.running("--once", "--drain") as job:
-            assert job.process.wait() == 0, folder.told
+        folder.once(spark, drain=True)
     assert without_batch(folder.alerts()) == of_a_file(folder)
 
 
@@ -227,7 +230,9 @@ def test_a_job_reads_a_topic_over_tls_with_a_password(kafka: Brokers, tmp_path: 
         'sasl.password = "file:password"',
         f'ssl.ca.location = "{kafka.certificate}"',
     ]
-    text = feed(own, *options).replace(kafka.servers, kafka.secured)
+    text = feed(own, 'group = "desk"', *options).replace(kafka.servers, kafka.secured)
     describe(folder, text)
-    folder.once(spark, drain=True)
+    told = folder.once(spark, drain=True)
+    why = "the user of the feed's options needs Read on it"
+    assert f"feed payment: offsets are not committed under the group desk: {why}" in told
     assert without_batch(folder.alerts()) == of_a_file(folder)

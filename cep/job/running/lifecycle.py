@@ -8,6 +8,7 @@ delivery     alerts go out, also those that an earlier run left
 letters_out  dead letters and late events go to topics
 episodes     alerts of one rule and key that follow one another are put together
 record       old days of accepted events are removed
+backlog      what waits in topics is counted, and consumer groups are told how far the job is
 retention    what was kept long enough is removed from the outbox
 query_watch  batches, until the job is done or is to stop; started again where it has to be
 """
@@ -32,6 +33,7 @@ from cep.job.batches.driver import Driver, FinishedBatch
 from cep.job.batches.outage import Outage
 from cep.job.batches.surroundings import Surroundings
 from cep.job.clocks.wrong_clock import wrong
+from cep.job.running.backlog import BacklogWatch
 from cep.job.running.delivery import Deliverer
 from cep.job.running.episodes import EpisodeKeeper
 from cep.job.running.health import Standing
@@ -54,6 +56,8 @@ from cep.job.start import beforehand, origin
 from cep.job.start.inspection import look_over
 from cep.job.state_folder import lock
 from cep.job.state_folder.folder import FolderLayout, StateFolder
+from cep.sources.checkpoint import Checkpoint
+from cep.sources.waiting import Waiting
 from cep.web.metrics import Metrics
 from rules.diagnostics import Diagnostic, DiagnosticsError
 from rules.render import render_all
@@ -174,6 +178,10 @@ class _Lifecycle:
         self._episodes: EpisodeKeeper | None = None
         self._retention = RetentionKeeper(launch.job.retention, time.time_ns, progress.tell)
         self._record = RecordKeeper(self._folder.record, launch.job.keep, time.time_ns, progress.tell)
+        checkpoint = Checkpoint(self._folder.checkpoint)
+        self._backlog = BacklogWatch(
+            launch.job.feeds, checkpoint, self._show_waiting, progress.tell, time.monotonic
+        )
 
     def run(self, spark: Spark, log: int) -> None:
         """Everything in order. `log` is the file of what Spark says."""
@@ -211,6 +219,7 @@ class _Lifecycle:
         self._keep_episodes(outbox, lambda: driver.running.packs)
         self._retention.start(outbox, self._stack)
         self._record.start(self._stack)
+        self._backlog.start(self._stack)
         if self._stop.is_set():
             return
         self._stop.stage = lambda: _stage(driver)
@@ -319,10 +328,16 @@ class _Lifecycle:
             self._episodes.wake(batch.outcome.watermark)
         self._record.wake()
         self._retention.wake()
+        self._backlog.wake(batch.number)
         if not batch.replayed:
             self._reporter.take(batch)
             self._standing.queries.take(batch.outcome.counts)
         self._progress.batch(batch)
+
+    def _show_waiting(self, found: Mapping[str, Waiting]) -> None:
+        self._standing.waiting = found
+        self._progress.waiting(found)
+        self._metrics.waiting({stream: one.records for stream, one in found.items()})
 
 
 def _stage(driver: Driver) -> Stage:

@@ -80,6 +80,7 @@ class KafkaSection(FeedSection):
     key: Annotated[Text | None, Field(examples=["card_id"])] = None
     time: Annotated[Literal["kafka"] | None, Field(examples=["kafka"])] = None
     batch_records: Annotated[int, Field(ge=1, le=10_000_000, examples=[BATCH_RECORDS])] = BATCH_RECORDS
+    group: Annotated[Text | None, Field(examples=["fraud-desk"])] = None
     options: Annotated[
         dict[str, object],
         BeforeValidator(consumer.flat),
@@ -95,6 +96,7 @@ class KafkaSection(FeedSection):
             topics,
             self.start,
             self.batch_records,
+            self.group or "",
         )
 
     def mistakes(self, options: Options) -> Iterator[Diagnostic]:
