@@ -53,8 +53,9 @@ def demo(work: Path, payments: int, seed: int) -> None:
             sent = send(kafka, before)
             _until_delivered(running, sent)
             print(f"{sent:,} records are read, {_count(kafka):,} are on the topic of alerts", flush=True)
+            raised = _raised(running)
             send(kafka, behind)
-            running.until("more alerts", lambda: running.metrics().get("cep_outbox_pending", 0) > 0)
+            running.until("more alerts", lambda: _raised(running) > raised)
             running.kill()
         print("the job was killed in the middle of the other half; it is started again", flush=True)
         drain(place)
@@ -74,9 +75,14 @@ def _describe(place: DemoRun, kafka: Brokers) -> None:
 def _until_delivered(running: Job, events: int) -> None:
     def done() -> bool:
         now = running.metrics()
-        return now.get("cep_events_total", 0) >= events and now.get("cep_outbox_pending", 1) == 0
+        read = now.get("cep_events_total", 0) >= events and _raised(running) > 0
+        return read and now.get("cep_outbox_pending", 1) == 0
 
-    running.until(f"{events:,} events and their alerts", done)
+    running.until(f"{events:,} events and alerts", done)
+
+
+def _raised(running: Job) -> float:
+    return running.metrics().get("cep_alerts_total", 0)
 
 
 def _count(kafka: Brokers) -> int:

@@ -6,15 +6,18 @@ of what brokers do (test_kafka_receiver.py has these); the dispatcher and the ou
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
+import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from log_in_memory import FATES, Fate, Log, LogReceiver
 from some_alerts import raised
+from stores import Schemas
 from wayward_server import PATIENCE
 
 from alerts.codes import AHEAD
@@ -26,6 +29,7 @@ from alerts.outbox import BatchRecord, Outbox, OutboxError
 from alerts.receivers.receiver import Transacting
 from alerts.routing import Route
 from alerts.settings import Settings
+from alerts.sharing import Holder
 
 SOON = Schedule(first=0.001, longest=0.002, attempts=5, probe=0.002)
 
@@ -131,3 +135,51 @@ def test_an_outbox_that_was_put_back_sends_again_and_says_so(tmp_path: Path) -> 
     assert AHEAD in said
     assert list(dict.fromkeys(log.committed)) == expected
     assert len(log.committed) == 2 + 12 + 8, "all but those of the last transaction came again"
+
+
+@pytest.mark.slow
+def test_a_dispatcher_that_hangs_behind_a_commit_is_taken_over(tmp_path: Path, schemas: Schemas) -> None:
+    """It has not written down what it sent when another one goes on, and may not when it wakes up."""
+    log, url = Log([]), schemas.url(tmp_path)
+    log.shared = True
+    boxes = [Outbox.open(url, wait=0.2, durable=False) for _ in range(2)]
+    some = [raised(n) for n in range(10)]
+    expected = [one.id for one in boxes[0].record(BatchRecord(1, "d", {}), some, [Route("stream")]).alerts]
+    hangs, wakes = threading.Event(), threading.Event()
+    reports: list[str] = []
+    settle = boxes[0].settle
+
+    def settled(*args: object) -> None:
+        hangs.set()
+        assert wakes.wait(PATIENCE)
+        settle(*args)  # type: ignore[arg-type]
+
+    boxes[0].settle = settled  # type: ignore[method-assign]
+    first, second = (
+        Dispatcher(
+            box, [LogReceiver(log)], schedule=SOON, poll=0.02, random=Random(1), holder=holder,
+            listeners=Listeners(report=reports.append),
+        )
+        for box, holder in zip(boxes, (Holder("first", 0.5), Holder("second", 30.0)), strict=True)
+    )  # fmt: skip
+    first.start()
+    try:
+        assert hangs.wait(PATIENCE)
+        assert log.committed == expected[:4]
+        second.start()
+        assert second.drain(PATIENCE)
+        wakes.set()
+        expected += [
+            one.id for one in boxes[1].record(BatchRecord(2, "d", {}), [raised(50)], [Route("stream")]).alerts
+        ]
+        second.wake()
+        assert second.drain(PATIENCE)
+    finally:
+        wakes.set()
+        for one in (first, second):
+            one.stop(PATIENCE)
+            assert one.failure is None
+        for box in boxes:
+            box.close()
+    assert log.committed == expected
+    assert [said for said in reports if said.startswith("outcomes of 4 deliveries are not written yet")]
