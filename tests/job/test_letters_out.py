@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kafka.admin import NewTopic
 from log_in_memory import FATES, Fate, Log, LogReceiver
+from topics_of_tests import committed
 
 from alerts.codes import AHEAD, NO_TOPIC
 from alerts.outbox import Outbox, OutboxError
@@ -120,21 +120,6 @@ def test_an_outbox_that_was_put_back_says_so_and_leaves_no_gap(tmp_path: Path) -
     assert [sign.split(":")[1] for sign in log.committed[9:]] == [f"{n} decode" for n in range(20, 29)]
 
 
-def read(kafka: Brokers, topic: str) -> list[tuple[bytes | None, dict[str, str]]]:
-    """Values and headers of what is committed on a topic of one partition."""
-    told = {"bootstrap.servers": kafka.servers, "group.id": "reader", "isolation.level": "read_committed"}
-    consumer = Consumer({**told, "enable.partition.eof": True})
-    consumer.assign([TopicPartition(topic, 0, 0)])
-    found: list[tuple[bytes | None, dict[str, str]]] = []
-    try:
-        while (record := consumer.poll(PATIENCE)) is not None and record.error() is None:
-            named: Any = record.headers() or []
-            found.append((record.value(), {name: value.decode() for name, value in named}))
-    finally:
-        consumer.close()
-    return found
-
-
 @pytest.mark.kafka
 @pytest.mark.slow
 def test_letters_are_on_topics_of_a_broker(kafka: Brokers, tmp_path: Path) -> None:
@@ -152,7 +137,7 @@ def test_letters_are_on_topics_of_a_broker(kafka: Brokers, tmp_path: Path) -> No
             way.start(outbox, stack)
             if round_ == 0:
                 until = time.monotonic() + PATIENCE
-                while not (told and read(kafka, f"late-{name}")) and time.monotonic() < until:
+                while not (told and committed(kafka.servers, f"late-{name}")) and time.monotonic() < until:
                     time.sleep(0.05)
                 with kafka.admin() as admin:
                     admin.create_topics([NewTopic(f"dead-{name}", 1, 1)])
@@ -167,7 +152,7 @@ def test_letters_are_on_topics_of_a_broker(kafka: Brokers, tmp_path: Path) -> No
         else:
             assert told == []
     outbox.close()
-    dead = read(kafka, f"dead-{name}")
+    dead = committed(kafka.servers, f"dead-{name}")
     assert [said["offset"] for _, said in dead] == ["1", "2", "3", "10", "11"]
     assert [value for value, _ in dead[:3]] == [b"{", b"\x00\xff", long[:LONGEST]]
     assert dead[0][1] == {
@@ -175,7 +160,7 @@ def test_letters_are_on_topics_of_a_broker(kafka: Brokers, tmp_path: Path) -> No
         "offset": "1", "batch": "5",
     }  # fmt: skip
     assert dead[2][1]["bytes"] == str(len(long))
-    events = read(kafka, f"late-{name}")
+    events = committed(kafka.servers, f"late-{name}")
     assert [(value, said["id"], said["time"]) for value, said in events] == [
         (f'{{"payment_id": "p{n}"}}'.encode(), f"p{n}", f"1970-01-01T00:00:{n:02}Z") for n in (4, 10, 11)
     ]

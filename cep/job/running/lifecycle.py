@@ -284,7 +284,7 @@ class _Lifecycle:
         self._episodes.start(outbox, self._stack)
 
     def _deliver_rest(self) -> None:
-        """A closed folder may still owe alerts to receivers."""
+        """A closed folder may still owe alerts to receivers, and letters to topics."""
         outbox = Outbox.open(self._launch.job.outbox_url(self._launch.environ), create=False)
         self._stack.callback(outbox.close)
         if outbox.waiting(self._delivery.names):
@@ -293,6 +293,9 @@ class _Lifecycle:
             packs = origin.packs_of_drained(self._folder, outbox)
             self._keep_episodes(outbox, lambda: {pack.name: pack for pack in packs})
             self._delivery.finish()
+        if self._launch.job.letters is not None:
+            self._letters.start(outbox, self._stack)
+            self._letters.finish(self._stop.is_set)
 
     def _batches(self, spark: SparkSession, driver: Driver, layout: FolderLayout, cores: int) -> None:
         """Runs the query until it is done or the job is to stop; with `drain` once more, to end time."""
