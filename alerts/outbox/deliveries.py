@@ -93,9 +93,27 @@ def settle(connection: Connection, settled: Collection[Settled]) -> None:
             "state": state, "attempts": attempts, "outcome": outcome, "due_at": due_at,
             "settled_at": settled_at, "held": None,
         }  # fmt: skip
-        for some in _chunks(numbers):
+        lone: list[int] = []
+        for first, last in _runs(sorted(numbers)):
+            if last - first < _TOGETHER:
+                lone += range(first, last + 1)
+                continue
+            mine = d.receiver == receiver, d.alert.between(first, last), d.state != ENDED
+            connection.execute(update(deliveries).where(*mine).values(values))
+        for some in _chunks(lone):
             mine = d.receiver == receiver, d.alert.in_(some), d.state != ENDED
             connection.execute(update(deliveries).where(*mine).values(values))
+
+
+def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """First and last of each run of numbers that follow one another; they rise."""
+    first = last = numbers[0]
+    for number in numbers[1:]:
+        if number != last + 1:
+            yield first, last
+            first = number
+        last = number
+    yield first, last
 
 
 def _settle_each(connection: Connection, equal: Mapping[tuple[object, ...], Sequence[int]]) -> None:

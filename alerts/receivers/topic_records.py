@@ -34,6 +34,7 @@ Mode = Literal["structured", "binary"]
 """How a CloudEvent stands in a record."""
 _LONGEST_KEY = 4_000
 """Characters."""
+_decoded = json.JSONDecoder().raw_decode
 
 
 class TopicRecords:
@@ -54,11 +55,10 @@ class TopicRecords:
         alert = json.loads(due.body) if self._key else _facts(due.body)
         about = _headers(self._mode, alert["rule"], alert["severity"])
         headers = [*about, ("id", due.id.encode()), ("traceparent", traceparent(due.id))]
+        key = self._key_of([alert], 1)
         if self._mode == "binary":
-            return TopicRecord(
-                self._key_of([alert], 1), due.body.encode(), headers + _attributes(alert_attributes(alert))
-            )
-        return TopicRecord(self._key_of([alert], 1), cloud_event(due.body, alert), headers)
+            return TopicRecord(key, due.body.encode(), headers + _attributes(alert_attributes(alert)))
+        return TopicRecord(key, cloud_event(due.body, alert), headers)
 
     def _of_group(self, made: Made) -> TopicRecord:
         alerts = [json.loads(body) for body in made.bodies]
@@ -77,8 +77,9 @@ class TopicRecords:
         if self._key is not None:
             text = self._key.written(Notification(self._receiver, tuple(alerts), count))
         else:
-            keys = {subject(alert["key"]) for alert in alerts}
-            text = keys.pop() if len(keys) == 1 else ""
+            text = subject(alerts[0]["key"])
+            if any(subject(alert["key"]) != text for alert in alerts[1:]):
+                text = ""
         return text.encode("utf-8", "replace") or None
 
 
@@ -86,7 +87,7 @@ def _facts(body: str) -> Mapping[str, Any]:
     """What an alert's JSON says before its summary: all that attributes and headers are made of. Its fields
     have their order, and in a text no quotes stand by themselves."""
     end = body.find('},"summary":') + 1
-    found: Mapping[str, Any] = json.loads(f"{body[:end]}}}" if end else body)
+    found: Mapping[str, Any] = _decoded(f"{body[:end]}}}" if end else body)[0]
     return found
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Generic
+from typing import Any, Generic, NamedTuple
 
 from confluent_kafka import KafkaException, TopicPartition
 
@@ -23,8 +23,7 @@ _MOST_BYTES = 32 << 20
 """Bytes of the records of a transaction, unless it has one: less than librdkafka holds, and soon sent."""
 
 
-@dataclass(frozen=True, slots=True)
-class TopicRecord:
+class TopicRecord(NamedTuple):
     """A record; `key` None: it may be in any partition."""
 
     key: bytes | None
@@ -154,14 +153,15 @@ class TopicSession(Generic[Item]):
         sent: list[Item] = []
         size = 0
         for count, due in enumerate(dues):
-            if due.place in refused:
+            if refused and due.place in refused:
                 continue
             try:
                 record = self._record(due)
             except TemplateError as error:
                 refused[due.place] = Outcome("refused", str(error))
                 continue
-            if sent and size + record.size > _MOST_BYTES:
+            before, size = size, size + record.size
+            if sent and size > _MOST_BYTES:
                 return count, sent
             try:
                 asking = self._asking(opened, due, record, refused) if self._one_by_one else {}
@@ -171,9 +171,8 @@ class TopicSession(Generic[Item]):
             except KafkaException as error:
                 if not too_large(error.args[0]):
                     raise
-                refused[due.place] = self._refused(record)
+                refused[due.place], size = self._refused(record), before
                 continue
-            size += record.size
             sent.append(due)
         return len(dues), sent
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import accumulate
 from pathlib import Path
+from random import Random
 
 import pytest
 from effort import examples
@@ -13,8 +14,9 @@ from hypothesis import strategies as st
 from some_alerts import raised
 from stores import outbox_url
 
-from alerts.due import Due
+from alerts.due import Due, Settled
 from alerts.outbox import BatchRecord, Outbox
+from alerts.outbox.deliveries import in_state, redeliver_some
 from alerts.outbox.positions import Confirmed
 from alerts.position import LONGEST, Position, fitting
 from alerts.routing import Route
@@ -102,3 +104,24 @@ class TestConfirming:
         assert outbox.confirm("stream", Position.of(1, others), 7) == Confirmed(1, strange=True)
         assert len(self.due(outbox)) == 10
         assert outbox.position("stream").number == 1
+
+
+@pytest.mark.usefixtures("store")
+def test_equal_outcomes_are_written_to_those_deliveries_and_no_others(tmp_path: Path) -> None:
+    """In runs of numbers, one by one, and in between."""
+    box, random = Outbox.open(outbox_url(tmp_path), wait=0.2, durable=False), Random(7)
+    box.record(BatchRecord(1, "d", {}), [raised(n) for n in range(120)], [Route("stream"), Route("desk")])
+    every = range(1, 121)
+    for share in (0.1, 0.5, 0.9, 0.98, 1.0):
+        sent = [number for number in every if random.random() < share]
+        failed = [number for number in every if number not in sent]
+        outcomes = [Settled("stream", number, "delivered", 1, "there", None, 5) for number in sent]
+        outcomes += [Settled("stream", number, "failed", 2, "no", None, 5) for number in failed]
+        box.settle(random.sample(outcomes, len(outcomes)), {})
+        with box.reading() as connection:
+            assert sorted(in_state(connection, "stream", every, ["delivered"])) == sent
+            assert sorted(in_state(connection, "stream", every, ["failed"])) == failed
+            assert sorted(in_state(connection, "desk", every, ["pending"])) == list(every)
+        with box.writing() as connection:
+            redeliver_some(connection, "stream", every, 1)
+    box.close()

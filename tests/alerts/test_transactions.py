@@ -7,117 +7,31 @@ of what brokers do (test_kafka_receiver.py has these); the dispatcher and the ou
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Literal
 
+import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from log_in_memory import FATES, Fate, Log, LogReceiver
 from some_alerts import raised
+from stores import Schemas
 from wayward_server import PATIENCE
 
 from alerts.codes import AHEAD
 from alerts.dispatch import Dispatcher
-from alerts.due import Due
 from alerts.grouping import Grouping, Manner
 from alerts.lane import Schedule
 from alerts.listeners import Attempt, Listeners
 from alerts.outbox import BatchRecord, Outbox, OutboxError
-from alerts.position import Position
-from alerts.receivers.receiver import Outcome, Transacting
+from alerts.receivers.receiver import Transacting
 from alerts.routing import Route
 from alerts.settings import Settings
+from alerts.sharing import Holder
 
-Fate = Literal["delivered", "lost", "unheard", "raised", "crash", "cut", "empty", "refused", "not opened"]
-"""What becomes of an attempt: it is committed; it is not; it is, and nobody hears of that; the receiver has a
-mistake; it is committed and the process ends before it is written down; of the first half only; of nothing
-(the session ends); all but the first; the session cannot be opened."""
-FATES: tuple[Fate, ...] = (
-    "delivered", "lost", "unheard", "raised", "crash", "cut", "empty", "refused", "not opened",
-)  # fmt: skip
 SOON = Schedule(first=0.001, longest=0.002, attempts=5, probe=0.002)
-
-
-class Log:
-    """What outlives every process: what was committed, and the fates of the attempts to come."""
-
-    def __init__(self, fates: Sequence[Fate]) -> None:
-        self.committed: list[str] = []
-        self.last = Position(0)
-        self.fates = list(fates)
-        self.epoch = 0
-        self.refused: set[str] = set()
-        self.crash = threading.Event()
-
-    def fate(self) -> Fate:
-        return self.fates.pop(0) if self.fates else "delivered"
-
-
-class LogReceiver:
-    """The receiver of one process."""
-
-    name, in_flight, together = "stream", 1, 4
-
-    def __init__(self, log: Log) -> None:
-        self.log = log
-
-    def open(self, id_: str) -> LogSession | Outcome:
-        assert id_
-        if self.log.fates[:1] == ["not opened"]:
-            self.log.fate()
-            return Outcome("unreachable", "no broker")
-        self.log.epoch += 1
-        return LogSession(self.log)
-
-    def send(self, id_: str, body: str, now: int) -> Outcome:  # noqa: ARG002
-        raise AssertionError("only a test of the receiver would")
-
-    def close(self) -> None:
-        pass
-
-
-class LogSession:
-    def __init__(self, log: Log) -> None:
-        self.last, self.over, self.log, self.epoch = log.last, False, log, log.epoch
-
-    def send(self, number: int, dues: Sequence[Due], now: int) -> Sequence[Outcome]:  # noqa: ARG002
-        assert not self.over
-        assert self.epoch == self.log.epoch, "another session was opened"
-        assert number > self.log.last.number
-        fate = self.log.fate()
-        if fate == "raised":
-            raise RuntimeError("a mistake")
-        if fate in ("lost", "not opened"):
-            self.over = True
-            return [Outcome("unreachable", "cut off")] * len(dues)
-        if fate == "empty":
-            self.over = True
-            return ()
-        if fate == "cut":
-            dues = dues[: (len(dues) + 1) // 2]
-        refused = {dues[0].place} if fate == "refused" else set()
-        going = [due for due in dues if due.place not in refused]
-        self.log.refused.update(due.id for due in dues if due.place in refused)
-        if going:
-            self.log.committed += [_id(due) for due in going]
-            self.log.last = Position.of(number, going)
-        if fate == "unheard":
-            self.over = True
-            return [Outcome("unreachable", "no answer")] * len(dues)
-        if fate == "crash":
-            self.log.crash.set()
-        no, yes = Outcome("refused", "too large"), Outcome("delivered", "")
-        return [no if due.place in refused else yes for due in dues]
-
-    def close(self) -> None:
-        self.over = True
-
-
-def _id(due: Due) -> str:
-    return due.id if due.made is None else due.made.id
 
 
 def test_the_log_is_such_a_receiver() -> None:
@@ -221,3 +135,51 @@ def test_an_outbox_that_was_put_back_sends_again_and_says_so(tmp_path: Path) -> 
     assert AHEAD in said
     assert list(dict.fromkeys(log.committed)) == expected
     assert len(log.committed) == 2 + 12 + 8, "all but those of the last transaction came again"
+
+
+@pytest.mark.slow
+def test_a_dispatcher_that_hangs_behind_a_commit_is_taken_over(tmp_path: Path, schemas: Schemas) -> None:
+    """It has not written down what it sent when another one goes on, and may not when it wakes up."""
+    log, url = Log([]), schemas.url(tmp_path)
+    log.shared = True
+    boxes = [Outbox.open(url, wait=0.2, durable=False) for _ in range(2)]
+    some = [raised(n) for n in range(10)]
+    expected = [one.id for one in boxes[0].record(BatchRecord(1, "d", {}), some, [Route("stream")]).alerts]
+    hangs, wakes = threading.Event(), threading.Event()
+    reports: list[str] = []
+    settle = boxes[0].settle
+
+    def settled(*args: object) -> None:
+        hangs.set()
+        assert wakes.wait(PATIENCE)
+        settle(*args)  # type: ignore[arg-type]
+
+    boxes[0].settle = settled  # type: ignore[method-assign]
+    first, second = (
+        Dispatcher(
+            box, [LogReceiver(log)], schedule=SOON, poll=0.02, random=Random(1), holder=holder,
+            listeners=Listeners(report=reports.append),
+        )
+        for box, holder in zip(boxes, (Holder("first", 0.5), Holder("second", 30.0)), strict=True)
+    )  # fmt: skip
+    first.start()
+    try:
+        assert hangs.wait(PATIENCE)
+        assert log.committed == expected[:4]
+        second.start()
+        assert second.drain(PATIENCE)
+        wakes.set()
+        expected += [
+            one.id for one in boxes[1].record(BatchRecord(2, "d", {}), [raised(50)], [Route("stream")]).alerts
+        ]
+        second.wake()
+        assert second.drain(PATIENCE)
+    finally:
+        wakes.set()
+        for one in (first, second):
+            one.stop(PATIENCE)
+            assert one.failure is None
+        for box in boxes:
+            box.close()
+    assert log.committed == expected
+    assert [said for said in reports if said.startswith("outcomes of 4 deliveries are not written yet")]

@@ -192,6 +192,20 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
         ]
         for key in ("alerts", "deliveries", "late", "dead_letters")
     },
+    "[deadletters] servers": [
+        ('"b1"', "CEP0706", "is no broker's host and port", ""),
+    ],
+    "[deadletters] topic": [
+        ('"dead letters"', "CEP0706", "is no name of a topic", "letters, digits"),
+    ],
+    "[deadletters] late": [
+        ('".."', "CEP0706", "is no name of a topic", ""),
+    ],
+    "[deadletters] options": [
+        ('{ acks = "1" }', "CEP0755", "when all copies have it", "remove it"),
+        ('{ "client.rack" = "a" }', "CEP0751", "no producer of this program", "known here"),
+        ('{ "sasl.username" = "cep" }', "CEP0752", "no effect", "SASL_SSL"),
+    ],
     "[receivers.desk] kind": [
         ('""', "CEP0706", "is `console` or `webhook` or `slack`", 'write `kind = "console"`'),
         ('"web"', "CEP0706", "not `web`", "did you mean `webhook`?"),

@@ -29,6 +29,7 @@ GOOD = {
 BESIDE = {
     "feeds.refund": {"source": '"kafka"', "servers": '"b1:9092"', "topic": '"refunds"'},
     "feeds.order": {"source": '"http"', "backlog": "2000000"},
+    "deadletters": {"servers": '"b1:9092"', "topic": '"dead-letters"'},
     "http": {"listen": '"127.0.0.1:0"'},
     "tokens.ann": {"secret": '"${ANN_TOKEN}"', "scopes": '["read"]'},
     "[mute_times]": {"name": '"nights"', "days": '["1"]'},

@@ -138,3 +138,17 @@ sasl.password = "hunter2"
     made = receiver_made(job.receivers[0], {"KAFKA_PASSWORD": "hunter2"}, sys.stdout)
     assert "hunter2" not in repr(vars(made))
     assert job.receivers[0].target.where == "alerts at b1:9092,b2:9092"
+
+
+def test_dead_letters_go_to_a_topic_that_is_named(tmp_path: Path) -> None:
+    text = '\n[deadletters]\nservers = "b1:9092"\n'
+    (one,) = told(tmp_path, written({}, text))
+    assert (one.code, one.span and one.span.text) == ("CEP0756", "deadletters")
+    secret = '[deadletters.options]\nsecurity.protocol = "SSL"\nssl.key.password = "${GONE}"\n'
+    more = 'ssl.key.location = "key.pem"\nssl.certificate.location = "a.pem"\n'
+    (gone,) = told(tmp_path, written({}, f'{text}late = "late"\n{secret}{more}'))
+    assert (gone.code, gone.message) == ("CEP0708", "the environment variable GONE is not set")
+    assert told(tmp_path, written({}, f'{text}late = "late"\n')) == []
+    letters = load_job(tmp_path / "job.toml", {}).need().letters
+    assert letters is not None
+    assert (letters.servers, letters.topic, letters.late) == ("b1:9092", None, "late")

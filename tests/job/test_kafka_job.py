@@ -33,6 +33,16 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 EVENTS = list(payments(3, 600))
+OUT = """
+[receivers.stream]
+kind = "kafka"
+servers = "{servers}"
+topic = "{alerts}"
+
+[deadletters]
+servers = "{servers}"
+topic = "{letters}"
+"""
 Spark = Callable[..., Any]
 
 
@@ -64,8 +74,10 @@ def test_a_job_reads_a_topic_in_batches_and_again_after_a_crash(
     kafka: Brokers, folder: JobFolder, spark: Spark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = topic(kafka)
-    describe(folder, feed(own, f'group = "desk-{own.name}"'))
-    own.put(EVENTS[:200])
+    alerts, letters = (topic(kafka, 1, f"{own.name}-{what}").name for what in ("alerts", "dead"))
+    out = OUT.format(servers=kafka.servers, alerts=alerts, letters=letters)
+    describe(folder, feed(own, f'group = "desk-{own.name}"'), out)
+    own.put([*EVENTS[:200], b"no json"])
     folder.once(spark)
     own.put(EVENTS[200:400])
     with monkeypatch.context() as patched:
@@ -85,6 +97,12 @@ def test_a_job_reads_a_topic_in_batches_and_again_after_a_crash(
     ends = {row[1]: row[3] for row in read[0]}
     second = read[sorted(read)[1]]
     assert all(row[2] == ends[row[1]] for row in second), "the second batch begins where the first ended"
+    with pytest.raises(ConfigurationError, match="was closed by --drain"):
+        folder.once(spark)  # what is left would be delivered
+    sent = [json.loads(value or b"")["data"] for value, _ in committed(kafka.servers, alerts)]
+    assert sent == without_batch(folder.alerts()), "each once, in the order raised"
+    ((value, said),) = committed(kafka.servers, letters)
+    assert (value, said["place"], said["stage"]) == (b"no json", f"{own.name}/0", "decode")
 
 
 def _crash_after(real: Callable[..., None]) -> Callable[..., None]:
