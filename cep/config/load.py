@@ -226,7 +226,7 @@ def _secrets(job: Job, environ: Mapping[str, str]) -> list[Diagnostic]:
     for receiver in job.receivers:
         found += receiver_secrets(job, receiver, environ)
     for feed in job.feeds:
-        for name, secret in feed.source.secrets().items():
+        for name, secret in feed.secrets().items():
             found += _secret(job.places.option(feed.name, "options", name), secret, present, environ)
     for token in job.tokens:
         found += _secret(
