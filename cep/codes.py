@@ -97,6 +97,8 @@ RUNNING: Mapping[str, str] = MappingProxyType(
         "CEP0811": "a topic that is not there",
         "CEP0873": "a standby without an outbox on a server",
         "CEP0874": "another process has begun the batch",
+        "CEP0875": "a schema registry does not answer",
+        "CEP0876": "a schema registry does not let the job in",
         "CEP0880": "a clock that cannot be right",
         "CEP0881": "a file of the state folder that the job's user may not use",
         "CEP0890": "the cluster does not run the job",

@@ -41,7 +41,7 @@ def _of_schema(feed: Feed | FeedOption, places: Places, stream: Stream) -> Itera
     """Fields that the schema of a feed's file cannot give."""
     if feed.format.schemas is None:
         return
-    from cep.decode.by_schema.opened import misfits
+    from cep.decode.by_schema.codecs import misfits
 
     for field, reason in misfits(stream, feed.format):
         place = ("feeds", feed.name, "fields", field)

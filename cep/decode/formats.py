@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from cep.secrets import Secret
+
 Kind = Literal["json", "csv", "parquet", "avro", "protobuf", "raw"]
 KINDS: tuple[Kind, ...] = ("json", "csv", "parquet")
 """What files hold."""
@@ -60,14 +62,28 @@ def _compression(name: str) -> Compression:
 
 
 @dataclass(frozen=True, slots=True)
-class Schemas:
-    """The schema of a feed's records: `text` is that of a file, an Avro schema or a FileDescriptorSet.
+class Registry:
+    """A schema registry: its address, and what its client is told, by the names of OF_REGISTRY."""
 
-    `message` is the full name of the message of Protobuf; "" for the only one that the file has.
+    address: str
+    options: tuple[tuple[str, Secret], ...] = ()
+
+
+OF_REGISTRY = "schema.registry."
+"""How the options of a registry's client begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schemas:
+    """The schemas of a feed's records: `text` is that of a file, an Avro schema or a FileDescriptorSet.
+
+    `message` is the full name of the message of Protobuf; "" for the only one that the file has. With a
+    `registry` each record has the id of the schema that it was written by.
     """
 
     text: bytes = field(default=b"", repr=False)
     message: str = ""
+    registry: Registry | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from test_by_schema import decoded
 from cep.decode import FeedFormat
 from cep.decode.by_schema.avro_schema import SchemaError, parsed
 from cep.decode.by_schema.codec import Codec, Target
-from cep.decode.by_schema.opened import avro_codec
+from cep.decode.by_schema.codecs import avro_codec
 from cep.decode.formats import Schemas
 from cep.decode.malformed import Malformed
 from rules.types import ListOf, Record, Scalar, Type

@@ -186,8 +186,8 @@ def test_what_messages_say_to_write_is_right(tmp_path: Path, key: Key) -> None:
         changed = {("receivers.desk", name): value for name, value in RECEIVERS[kind].items()} | changed
     if key.name in ("topics", "pattern"):  # one of the three stands
         changed[key.table, "topic"] = None
-    if key.table == "feeds.refund" and key.name in ("schema", "message"):  # a schema is looked at
-        format_ = "avro" if key.name == "schema" else "protobuf"
+    if key.table == "feeds.refund" and key.name in ("schema", "message", "registry"):  # a schema is looked at
+        format_ = "protobuf" if key.name == "message" else "avro"
         changed = {(key.table, "format"): f'"{format_}"', (key.table, "schema"): f'"{SCHEMAS[format_][0]}"'}
         (tmp_path / SCHEMAS[format_][0]).write_text(SCHEMAS[format_][1], "utf-8")
         changed[key.table, name] = value

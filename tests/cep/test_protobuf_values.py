@@ -20,7 +20,7 @@ from test_by_schema import decoded
 from cep.decode import FeedFormat
 from cep.decode.by_schema.avro_schema import SchemaError
 from cep.decode.by_schema.codec import Target
-from cep.decode.by_schema.opened import protobuf_codec
+from cep.decode.by_schema.codecs import protobuf_codec
 from cep.decode.by_schema.protobuf_schema import described, message_of
 from cep.decode.by_schema.schema_files import schemas_of_file
 from cep.decode.malformed import Malformed

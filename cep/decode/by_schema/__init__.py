@@ -6,6 +6,10 @@
     protobuf_schema      descriptors of messages from a file
     protobuf_values      bytes to values of a message
     codec                what the readers need to know of a schema, and Arrow columns of values
+    codecs               those of Avro and of Protobuf
+    schema_files         schemas from files, Protobuf compiled by protoc
+    registry             the client of a schema registry
+    registered           the codecs of a feed whose records have ids of schemas
     opened               the codecs of a feed
     reader               the values of some records as rows of a stream
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -106,20 +107,26 @@ class Fields:
 Node = Primitive | Fixed | Symbols | Items | Pairs | Union | Fields
 
 
-def parsed(text: str | bytes) -> Fields:
-    """The record that a schema's text describes. Raises SchemaError."""
+def parsed(text: str | bytes, before: Sequence[str] = ()) -> Fields:
+    """The record of a schema's text, which may name types of the texts before. Raises SchemaError."""
+    parser = _Parser()
+    for one in before:
+        parser.node(_json(one), "", "", 0)
+    found = parser.node(_json(text), "", "", 0)
+    if not isinstance(found, Fields):
+        raise SchemaError(f"is of {described(found)}: an event is a record")
+    return found
+
+
+def _json(text: str | bytes) -> Any:
     try:
-        given = json.loads(text)
+        return json.loads(text)
     except UnicodeDecodeError:
         raise SchemaError("is not UTF-8") from None
     except json.JSONDecodeError as error:
         raise SchemaError(f"is not JSON: {error.msg} (line {error.lineno}, column {error.colno})") from None
     except (RecursionError, ValueError):
         raise SchemaError("is not JSON that can be read") from None
-    found = _Parser().node(given, "", "", 0)
-    if not isinstance(found, Fields):
-        raise SchemaError(f"is of {described(found)}: an event is a record")
-    return found
 
 
 def described(node: Node) -> str:

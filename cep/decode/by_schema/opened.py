@@ -1,17 +1,13 @@
-"""The codecs of a feed: of the schema that a file has, for every record the same."""
+"""The codecs of a feed: that of the schema of a file, for every record the same, or those of a registry."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
-import pyarrow as pa
-
-from cep.decode.by_schema.avro_schema import Fields, SchemaError, parsed
-from cep.decode.by_schema.codec import Codec, Target, codec
-from cep.decode.formats import FeedFormat, Schemas
-from rules.typed import Stream
+from cep.decode.by_schema.avro_schema import SchemaError, parsed
+from cep.decode.by_schema.codec import Codec, Target
+from cep.decode.by_schema.codecs import file_codec
 
 
 class Opened(Protocol):
@@ -37,39 +33,14 @@ def opened(target: Target) -> Opened:
     schemas = target.feed.schemas
     if schemas is None:
         raise SchemaError("is not named")
-    return OfFile(file_codec(schemas, target))
+    if schemas.registry is None:
+        return OfFile(file_codec(schemas, target))
+    from cep.decode.by_schema.registered import OfRegistry
+    from cep.decode.by_schema.registry import client_of
 
-
-def misfits(stream: Stream, feed: FeedFormat) -> Iterator[tuple[str, str]]:
-    """The fields of a stream that the schema of a feed's file cannot give, and why."""
-    given = {feed.key} | ({stream.time[0]} if feed.record_time else set())
-    own = tuple(one for one in stream.fields if one.name not in given)
-    target = Target(replace(stream, fields=own), feed, dict.fromkeys(dict(feed.constants)))
-    if feed.schemas is not None and own:
-        yield from target.misfits(file_codec(feed.schemas, target).columns)
-
-
-def file_codec(schemas: Schemas, target: Target) -> Codec:
-    """The codec of the schema of a file. Raises SchemaError."""
-    if target.feed.format == "avro":
-        schema = parsed(schemas.text)
-        return avro_codec(schema, schema, target)
-    return protobuf_codec(schemas.text, schemas.message, target)
-
-
-def avro_codec(writer: Fields, reader: Fields, target: Target) -> Codec:
-    """The codec of what a writer's schema wrote, as a reader's has it. Raises SchemaError."""
-    from cep.decode.by_schema.avro_resolution import resolved
-    from cep.decode.by_schema.avro_values import values
-
-    plan = resolved(writer, reader, target.wanted, target.fits)
-    return codec(pa.schema(list(plan.type)), lambda data, begin: values(plan, data, begin), target)
-
-
-def protobuf_codec(files: bytes, message: str, target: Target) -> Codec:
-    """The codec of a message of a FileDescriptorSet. Raises SchemaError."""
-    from cep.decode.by_schema.protobuf_schema import columns, described, message_of
-    from cep.decode.by_schema.protobuf_values import values_of
-
-    found = message_of(described(files), message)
-    return codec(columns(found, target.wanted), values_of(found, target.wanted), target)
+    client, avro = client_of(schemas.registry), target.feed.format == "avro"
+    if not schemas.text:
+        return OfRegistry(client, target)
+    if avro:
+        return OfRegistry(client, target, reader=parsed(schemas.text))
+    return OfRegistry(client, target, of_file=file_codec(schemas, target))

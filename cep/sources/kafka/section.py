@@ -17,7 +17,7 @@ from cep.sources.kafka import options as consumer
 from cep.sources.kafka.checks import option_mistakes
 from cep.sources.kafka.cluster import Cluster, Topics
 from cep.sources.kafka.kafka import BATCH_RECORDS, EARLIEST, LATEST, Kafka
-from cep.sources.kafka.schemas import schema_mistakes, schemas_of
+from cep.sources.kafka.schemas import SchemaKeys, registry_address, schema_mistakes, schemas_of
 from cep.sources.section import FeedSection, Text
 from cep.sources.source import Options
 from cep.sources.values import UnfitError
@@ -84,6 +84,9 @@ class KafkaSection(FeedSection):
     format: Annotated[str, AfterValidator(_format), Field(examples=["json"])] = "json"
     header: Annotated[bool, AfterValidator(_no_header), Field(examples=[False])] = False
     schema: Annotated[SchemaFile | None, Field(examples=["payment.avsc"])] = None  # type: ignore[assignment]
+    registry: Annotated[
+        str | None, AfterValidator(registry_address), Field(examples=["https://registry:8081"])
+    ] = None
     message: Annotated[Text | None, Field(examples=["acme.Payment"])] = None
     key: Annotated[Text | None, Field(examples=["card_id"])] = None
     time: Annotated[Literal["kafka"] | None, Field(examples=["kafka"])] = None
@@ -94,6 +97,10 @@ class KafkaSection(FeedSection):
         BeforeValidator(consumer.flat),
         Field(default_factory=dict, examples=[{"client.id": "fraud"}]),
     ]
+
+    @property
+    def _schema_keys(self) -> SchemaKeys:
+        return SchemaKeys(cast("Kind", self.format), self.schema, self.message, self.registry)
 
     def made(self, folder: Path) -> Kafka:
         """The source; paths of keys begin at the folder."""
@@ -116,7 +123,7 @@ class KafkaSection(FeedSection):
             place = options.span(given[1] if given else "")
             yield Diagnostic("CEP0753", "error", said, place, help=help_)
         yield from option_mistakes(self.options, options)
-        yield from schema_mistakes(self.format, self.schema, self.message, options)
+        yield from schema_mistakes(self._schema_keys, self.options, options)
 
     def written(self, folder: Path) -> FeedFormat:
         """The format of its events. Raises ConfigurationError where its schema is gone by now."""
@@ -125,5 +132,5 @@ class KafkaSection(FeedSection):
             format=cast("Kind", self.format),
             key=self.key or "",
             record_time=self.time is not None,
-            schemas=schemas_of(self.format, self.schema, self.message or "", folder),
+            schemas=schemas_of(self._schema_keys, folder, consumer.of_registry(self.options, folder)),
         )
