@@ -23,7 +23,6 @@ from alerts.grouping import Grouping
 from alerts.lane import Lane, Schedule
 from alerts.listeners import Attempt, Listeners
 from alerts.outbox import Held, Outbox, OutboxError, Settled
-from alerts.outbox.notifications import Making
 from alerts.receivers.receiver import Grouped, Receiver, Session
 from alerts.settings import Settings
 from alerts.sharing import Holder, Share
@@ -36,6 +35,7 @@ from alerts.transactions import told
 
 _FLUSH_EVERY = 0.02  # seconds that an outcome may wait to be written with others
 _FLUSH_AT = 128
+_HELD_AT = 1_024  # deliveries that are held back and not written
 _UNWRITTEN = 1_024  # outcomes; with so many that could not be written, no further attempt is made
 
 
@@ -247,41 +247,40 @@ class Dispatcher:
             self._take(lane, pool)
             if lane.held:
                 self._hold(lane)
+                if lane.more_to_read:
+                    waits.append(0.0)
         return max(0.0, min(waits))
 
     def _take(self, lane: Lane, pool: ThreadPoolExecutor) -> None:
-        """Start what a lane may attempt."""
-        while self._unwritten_count < _UNWRITTEN and (due := lane.take(self._clock())) is not None:
-            if (making := lane.making(due)) is not None:
-                made = self._made(lane, due, making)
-                if made is None:
-                    continue
-                if made is due:
-                    return
-                due = made
-            self._in_flight += 1
-            dues = [due, *lane.companions(self._clock())]
-            pool.submit(self._attempt, lane, lane.transactions.session, dues)
+        """Make what notifications a lane wants, and start what it may attempt."""
+        made = taken = 1
+        while made or (taken and lane.stages.make):
+            made, taken = self._make(lane), 0
+            while self._unwritten_count < _UNWRITTEN and (due := lane.take(self._clock())) is not None:
+                taken += 1
+                self._in_flight += 1
+                dues = [due, *lane.companions(self._clock())]
+                pool.submit(self._attempt, lane, lane.transactions.session, dues)
 
-    def _made(self, lane: Lane, due: Due, making: Making) -> Due | None:
-        """The notification that a delivery is a part of; None: stages hold all of it back. Where the outbox
-        cannot be written, it is put back, and returned itself."""
-        now = self._clock()
+    def _make(self, lane: Lane) -> int:
+        """Make the notifications that a lane wants first; how many, 0 where the outbox cannot be written."""
+        if not (makings := lane.makings(now := self._clock())):
+            return 0
         self._hold(lane)
         self._write()
         if not self._unwritten_count:
             try:
                 fence = self._fence([lane.receiver.name])
-                made, numbers, reasons = self._outbox.make(making, lane.stages, now, fence)
+                done = self._outbox.make(makings, lane.stages, now, fence)
             except OutboxError as error:
                 self._doubt(error)
                 self._hear.report(f"deliveries to {lane.receiver.name} wait: {error}")
             else:
-                lane.made(due, made, numbers, now)
-                self._count(lane, reasons)
-                return made
-        lane.put_back([due])
-        return due
+                lane.made(list(zip(makings, done, strict=True)), now)
+                self._count(lane, (reason for one in done for reason in one.reasons))
+                return len(makings)
+        lane.unmade(makings)
+        return 0
 
     def _know_inhibitors(self) -> bool:
         """Read the alerts that may hold back others; False if that fails."""
@@ -462,8 +461,8 @@ class Dispatcher:
     def _write_due(self) -> bool:
         if self._write_at is None:
             return False
-        full = self._unwritten_count >= _FLUSH_AT and self._write_failures == 0
-        return full or time.monotonic() >= self._write_at
+        many = len(self._unwritten) >= _FLUSH_AT or len(self._unwritten_held) >= _HELD_AT
+        return (many and not self._write_failures) or time.monotonic() >= self._write_at
 
     def _write(self) -> None:
         if not self._unwritten_count:

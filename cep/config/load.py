@@ -206,7 +206,7 @@ def _listen(section: HttpSection, folder: Path) -> Listen:
 def _feed(name: str, feed: FeedSection, folder: Path) -> Feed:
     source = feed.made(folder)
     assert source is not None, "in a job file every option that a source needs has to stand"
-    return Feed(name, source, feed.written)
+    return Feed(name, source, feed.written(folder))
 
 
 def _receiver(one: Section) -> Receiver:
@@ -234,7 +234,7 @@ def _secrets(job: Job, environ: Mapping[str, str]) -> list[Diagnostic]:
     if job.letters is not None:
         found += _of_options(job, ("deadletters",), job.letters.options, environ)
     for feed in job.feeds:
-        for name, secret in feed.source.secrets().items():
+        for name, secret in feed.secrets().items():
             found += _secret(job.places.option(feed.name, "options", name), secret, present, environ)
     for token in job.tokens:
         found += _secret(

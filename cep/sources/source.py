@@ -261,3 +261,9 @@ class Feed:
     name: str
     source: AnySource
     format: FeedFormat
+
+    def secrets(self) -> Mapping[str, Secret]:
+        """The values of `[feeds.STREAM.options]` that may stand elsewhere, by name."""
+        schemas = self.format.schemas
+        registry = None if schemas is None else schemas.registry
+        return {**self.source.secrets(), **dict(registry.options if registry else ())}

@@ -235,7 +235,7 @@ def test_a_broker_is_killed_and_comes_back(tmp_path: Path, job: Job) -> None:
     with brokers(tmp_path / "kafka") as own:
         topic = new_topic(own)
         expected = job.record(10)
-        with Delivering(job, stream(own, topic, patience=2.0)) as one:
+        with Delivering(job, stream(own, topic, patience=10.0)) as one:
             one.drain()
             own.kill()
             expected += job.record(10)

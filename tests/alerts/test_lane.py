@@ -163,6 +163,7 @@ def test_a_dead_receiver_is_probed_and_not_flooded(outbox: Outbox, clock: list[i
     assert outbox.pending("desk") == 2_000
 
 
+@pytest.mark.slow
 def test_after_its_return_a_receiver_gets_all_that_waited(outbox: Outbox, clock: list[int]) -> None:
     fill(outbox, 300)
     life = Life(outbox, clock, Schedule())

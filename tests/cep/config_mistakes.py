@@ -110,8 +110,26 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
         ('"pay-.*"', "CEP0753", "`topic` and `pattern` are given", "keep one of them"),
     ],
     "[feeds.refund] format": [
-        ('"parquet"', "CEP0706", "is one of json, csv, raw", 'write `format = "json"`'),
-        ('"jsn"', "CEP0706", "is one of json, csv, raw", "did you mean `json`?"),
+        ('"parquet"', "CEP0706", "is one of json, csv, avro, protobuf, raw", 'write `format = "json"`'),
+        ('"jsn"', "CEP0706", "is one of json, csv, avro, protobuf, raw", "did you mean `json`?"),
+        ('"avro"', "CEP0765", "needs the schema of the records", 'write `schema = "payment.avsc"`, or'),
+        ('"protobuf"', "CEP0765", "needs the schema of the records", 'write `schema = "payment.proto"`, or'),
+    ],
+    "[feeds.refund] schema": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"~/a.avsc"', "CEP0706", "`~` is not replaced", ""),
+        ('"a.avsc"', "CEP0765", '`schema` has no effect with format "json"', 'write `format = "avro"`'),
+    ],
+    "[feeds.refund] message": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"acme.Pay"', "CEP0765", '`message` has no effect with format "json"', 'write `format = "avro"`'),
+    ],
+    "[feeds.refund] registry": [
+        ('"registry:8081"', "CEP0706", "begins with https:// or http:// and a host", "registry:8081"),
+        ('"http://a:b@registry"', "CEP0706", "it holds a user name or password", "schema.registry.password"),
+        ('"http://registry?a=1"', "CEP0706", "something behind its path", ""),
+        ('"http://registry:x"', "CEP0706", "it is no address", ""),
+        ('"http://registry"', "CEP0765", '`registry` has no effect with format "json"', "write `format"),
     ],
     "[feeds.refund] start": [
         ('"first"', "CEP0706", "`earliest`, `latest` or a time", "a time is written"),
@@ -125,6 +143,7 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
     "[feeds.refund] batch_records": [("0", "CEP0706", "must be at least 1", "write `batch_records")],
     "[feeds.refund] group": [('""', "CEP0706", "it is empty", "")],
     "[feeds.refund] options": [
+        ('{ "schema.registry.ssl.ca.location" = "a" }', "CEP0765", "without `registry`", "or remove it"),
         ('{ "group.id" = "a" }', "CEP0750", "in no group", "remove it"),
         ('{ auto.offset.reset = "latest" }', "CEP0750", "nothing is passed over", '`start = "earliest"`'),
         ('{ "enable.auto.commit" = true }', "CEP0750", "not yet read", "remove it"),

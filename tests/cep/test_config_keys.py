@@ -186,6 +186,11 @@ def test_what_messages_say_to_write_is_right(tmp_path: Path, key: Key) -> None:
         changed = {("receivers.desk", name): value for name, value in RECEIVERS[kind].items()} | changed
     if key.name in ("topics", "pattern"):  # one of the three stands
         changed[key.table, "topic"] = None
+    if key.table == "feeds.refund" and key.name in ("schema", "message", "registry"):  # a schema is looked at
+        format_ = "protobuf" if key.name == "message" else "avro"
+        changed = {(key.table, "format"): f'"{format_}"', (key.table, "schema"): f'"{SCHEMAS[format_][0]}"'}
+        (tmp_path / SCHEMAS[format_][0]).write_text(SCHEMAS[format_][1], "utf-8")
+        changed[key.table, name] = value
     if key.table == "spark":  # no cluster without a number of cores, no machine of one without it
         changed = {("spark", "cores"): "4", ("spark", "master"): '"spark://head:7077"'} | changed
     if key.table == "http":  # the two stand together
@@ -193,6 +198,11 @@ def test_what_messages_say_to_write_is_right(tmp_path: Path, key: Key) -> None:
     assert told(tmp_path, written(changed), **SECRETS) == []
 
 
+SCHEMAS = {
+    "avro": ("payment.avsc", '{"type": "record", "name": "Payment", "fields": []}'),
+    "protobuf": ("payment.proto", 'syntax = "proto3"; package acme; message Payment {} message Other {}'),
+}
+"""By format: the name of a file, and its text."""
 SECRETS = {
     "MASK_KEY": "0123456789-0123456789",
     "DESK_TOKEN": "0123456789-0123456789",

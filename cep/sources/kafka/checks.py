@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from cep.decode.formats import OF_REGISTRY
 from cep.secrets import Secret
 from cep.sources.kafka.options import OF_CONSUMERS, OF_PRODUCERS, Known
 from cep.sources.source import Options
@@ -22,7 +23,7 @@ _BY_THE_JOB = ("how topics are read is decided by the job", _OURS)
 _READ: Mapping[str, tuple[str, str]] = {
     "group.id": (
         "a job reads from where its state folder says, in no group",
-        "remove it: how far a feed is says the job's page",
+        'remove it; tools that show lag look at `group = "..."` in [feeds.STREAM]',
     ),
     "auto.offset.reset": (
         "an offset that is gone stops the job: nothing is passed over",
@@ -115,6 +116,7 @@ def _unfit(name: str, value: object, known: Known) -> tuple[str, str] | None:
 
 def _together(given: Mapping[str, str], options: Options, client: Client) -> Iterator[Diagnostic]:
     """Options that need others, or have no effect without them."""
+    yield from _in_pairs(given, options)
     protocol = given.get("security.protocol", "PLAINTEXT")
     if "${" in protocol or protocol.startswith("file:"):
         return
@@ -124,13 +126,6 @@ def _together(given: Mapping[str, str], options: Options, client: Client) -> Ite
         if name not in given:
             said = f"security.protocol {protocol} needs `{name}`"
             yield _pair(said, "security.protocol", f'write `{name} = "..."` in [{client.table}]', options)
-    for one, other in (
-        ("ssl.certificate.location", "ssl.key.location"),
-        ("ssl.key.location", "ssl.certificate.location"),
-        ("ssl.key.password", "ssl.key.location"),
-    ):
-        if one in given and other not in given:
-            yield _pair(f"`{one}` needs `{other}`", one, f'write `{other} = "client.pem"`', options)
     for name in given:
         if (name.startswith("sasl.") and name in client.known and not sasl) or (
             name.startswith("ssl.") and name in client.known and not tls
@@ -138,6 +133,22 @@ def _together(given: Mapping[str, str], options: Options, client: Client) -> Ite
             fitting = "SASL_SSL" if name.startswith("sasl.") or sasl else "SSL"
             said = f"`{name}` has no effect with security.protocol {protocol}"
             yield _pair(said, name, f'write `security.protocol = "{fitting}"`, or remove it', options)
+
+
+def _in_pairs(given: Mapping[str, str], options: Options) -> Iterator[Diagnostic]:
+    """Options that come in pairs."""
+    for one, other in (
+        ("ssl.certificate.location", "ssl.key.location"),
+        ("ssl.key.location", "ssl.certificate.location"),
+        ("ssl.key.password", "ssl.key.location"),
+        (f"{OF_REGISTRY}username", f"{OF_REGISTRY}password"),
+        (f"{OF_REGISTRY}password", f"{OF_REGISTRY}username"),
+        (f"{OF_REGISTRY}ssl.certificate.location", f"{OF_REGISTRY}ssl.key.location"),
+        (f"{OF_REGISTRY}ssl.key.location", f"{OF_REGISTRY}ssl.certificate.location"),
+    ):
+        if one in given and other not in given:
+            example = "client.pem" if "ssl" in other else "..."
+            yield _pair(f"`{one}` needs `{other}`", one, f'write `{other} = "{example}"`', options)
 
 
 def _pair(said: str, name: str, help_: str, options: Options) -> Diagnostic:

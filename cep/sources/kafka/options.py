@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from cep.decode.formats import OF_REGISTRY
 from cep.secrets import Secret
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
@@ -54,6 +55,11 @@ OF_CONSUMERS: Mapping[str, Known] = MappingProxyType(
         "client.rack": Known(),
         "fetch.max.bytes": Known(number=True),
         "max.partition.fetch.bytes": Known(number=True),
+        f"{OF_REGISTRY}username": Known(),
+        f"{OF_REGISTRY}password": Known(hidden=True),
+        f"{OF_REGISTRY}ssl.ca.location": Known(file=True),
+        f"{OF_REGISTRY}ssl.certificate.location": Known(file=True),
+        f"{OF_REGISTRY}ssl.key.location": Known(file=True),
     }
 )
 OF_PRODUCERS: Mapping[str, Known] = MappingProxyType(
@@ -116,7 +122,21 @@ def _quoted(value: str) -> str:
 
 
 def named(given: Mapping[str, object], folder: Path) -> Options:
-    """The options of a job file in the order of their names."""
+    """The options of a job file for consumers, in the order of their names."""
+    return tuple(one for one in _all(given, folder) if not one[0].startswith(OF_REGISTRY))
+
+
+def of_registry(given: Mapping[str, object], folder: Path) -> Options:
+    """Those for the client of a schema registry; paths of files are absolute."""
+    found = (one for one in _all(given, folder) if one[0].startswith(OF_REGISTRY))
+    return tuple((name, _absolute(secret) if OF_CONSUMERS[name].file else secret) for name, secret in found)
+
+
+def _absolute(secret: Secret) -> Secret:
+    return secret if secret.refers else Secret(str(secret.folder / secret.written), secret.folder)
+
+
+def _all(given: Mapping[str, object], folder: Path) -> Options:
     return tuple((name, Secret(str(value), folder)) for name, value in sorted(given.items()))
 
 
