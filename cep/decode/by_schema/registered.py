@@ -8,13 +8,18 @@ bit; a zero alone stands for the first message.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from cep.decode.by_schema.avro_schema import Fields, SchemaError, parsed
 from cep.decode.by_schema.codec import Codec, Target
 from cep.decode.by_schema.codecs import avro_codec, message_codec
+from cep.decode.by_schema.laid import Laid
 from cep.decode.by_schema.registry import Client, NotRegisteredError, Registered
 from cep.decode.malformed import Malformed
+from cep.decode.salvage import Indices
 
 HEADER = 5
 _DEEPEST = 16
@@ -53,6 +58,24 @@ class OfRegistry:
         if key not in self.known:
             self._ask(key)
         return self.known[key], begin
+
+    def groups(self, laid: Laid, chosen: Indices) -> Iterator[tuple[Codec, Indices, Indices]]:
+        """Those whose schema is there, in Protobuf of the first message of a schema. Raises OutsideError."""
+        header = HEADER + (self.target.feed.format == "protobuf")
+        chosen = chosen[laid.ends[chosen] - laid.starts[chosen] >= header]
+        starts, ids = laid.starts[chosen], np.zeros(len(chosen), np.int64)
+        for place in range(1, HEADER):
+            ids = ids << 8 | laid.octets[starts + place]
+        usual = laid.octets[starts] == 0
+        if header > HEADER:
+            usual &= laid.octets[starts + HEADER] == 0
+        for id_ in np.unique(ids[usual]):
+            own = usual & (ids == id_)
+            try:
+                codec, _ = self.of(laid.values[int(chosen[own][0])])
+            except Malformed:
+                continue
+            yield codec, chosen[own], starts[own] + header
 
     def _ask(self, key: Key) -> None:
         """Makes a codec known. Raises Malformed, OutsideError."""
