@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -13,6 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import fastavro
 import pytest
 from broker import Secured, brokers
 from duel import Program, pack_of, programs
@@ -20,6 +22,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from job_folder import JobFolder, in_process
 from kafka.admin import ACL, ACLOperation, ACLPermissionType, ResourcePattern, ResourceType
 from rules_of_tests import pack, payments
+from schema_registry import SchemaRegistry, serving
 from topics_of_tests import Event, describe, feed, topic, wait, without_batch
 
 from alerts.notation import json_value
@@ -63,23 +66,41 @@ def extents(folder: JobFolder) -> dict[int, list[list[Any]]]:
 def test_a_job_reads_a_topic_in_batches_and_again_after_a_crash(
     kafka: Brokers, folder: JobFolder, spark: Spark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Of Avro by a registry, of which the third part has a newer schema."""
     own = topic(kafka)
-    describe(folder, feed(own))
-    own.put(EVENTS[:200])
-    folder.once(spark)
-    own.put(EVENTS[200:400])
-    with monkeypatch.context() as patched:
-        patched.setattr(manifest, "write", _crash_after(manifest.write))
-        with pytest.raises(OutsideError, match="a crash"):
-            folder.once(spark)
-    own.put(EVENTS[400:])
-    folder.once(spark, drain=True)
+    with serving(SchemaRegistry()) as registry:
+        describe(folder, feed(own, 'format = "avro"', f'registry = "{registry.address}"'))
+        own.put(EVENTS[:200], write=avro(registry, "double"))
+        folder.once(spark)
+        own.put(EVENTS[200:400], write=avro(registry, "double"))
+        with monkeypatch.context() as patched:
+            patched.setattr(manifest, "write", _crash_after(manifest.write))
+            with pytest.raises(OutsideError, match="a crash"):
+                folder.once(spark)
+        own.put(EVENTS[400:], write=avro(registry, ["null", "double"]))
+        folder.once(spark, drain=True)
     assert without_batch(folder.alerts()) == of_a_file(folder)
     read = extents(folder)
     assert [row[:3] for row in read[0]] == [["payment", f"{own.name}/{n}", 0] for n in range(3)]
     ends = {row[1]: row[3] for row in read[0]}
     second = read[sorted(read)[1]]
     assert all(row[2] == ends[row[1]] for row in second), "the second batch begins where the first ended"
+
+
+def avro(registry: SchemaRegistry, amount: object) -> Callable[[Event], bytes]:
+    """What writes payments by a schema that is registered now."""
+    names = {"payment_id": "string", "at": "string", "card": "string", "amount": amount}
+    fields = [{"name": name, "type": type_} for name, type_ in names.items()]
+    schema: Any = {"type": "record", "name": "Payment", "fields": fields}
+    head = b"\x00" + registry.add(json.dumps(schema)).to_bytes(4, "big")
+    parsed = fastavro.parse_schema(schema)
+
+    def write(event: Event) -> bytes:
+        out = io.BytesIO()
+        fastavro.schemaless_writer(out, parsed, event)
+        return head + out.getvalue()
+
+    return write
 
 
 def _crash_after(real: Callable[..., None]) -> Callable[..., None]:
