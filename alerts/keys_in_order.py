@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from alerts.due import Due
 from alerts.outbox import Outbox, Settled
 from alerts.stages.candidate import Candidate
@@ -9,8 +11,8 @@ from alerts.stages.throttle import Throttle, key_of
 
 
 class KeysInOrder:
-    """Keys of which an attempt is under way, and what came behind it meanwhile. What fails is told to the
-    stage, which holds back what is behind it until it is tried again."""
+    """Keys of which an attempt is under way, or its notification is made, and what came behind it meanwhile.
+    What fails is told to the stage, which holds back what is behind it until it is tried again."""
 
     def __init__(self, throttle: Throttle) -> None:
         self._throttle = throttle
@@ -46,13 +48,19 @@ class KeysInOrder:
         for key in [key for key, (number, _) in failing.items() if number in over]:
             del failing[key]
 
-    def go_on_as(self, due: Due, made: Due) -> None:
-        """Go on with what was begun as the notification that was made of it."""
-        self._keys[made.place] = self._keys.pop(due.place)
+    def has_begun(self, due: Due) -> bool:
+        """True if it is what is under way itself."""
+        return due.place in self._keys
 
-    def end(self, due: Due, settled: Settled | None) -> list[Candidate]:
-        """End an attempt; those that came behind it, in order."""
-        key = self._keys.pop(due.place, None)
+    def go_on_as(self, place: int, made: Due, gone: Collection[int]) -> None:
+        """Go on with what was begun as the notification that was made of it; `gone` are the numbers of all
+        that notifications were made of."""
+        key = self._keys[made.place] = self._keys.pop(place)
+        self._behind[key] = [one for one in self._behind[key] if one.due.number not in gone]
+
+    def end(self, place: int, settled: Settled | None) -> list[Candidate]:
+        """End what is under way at a place; what came behind it, in order."""
+        key = self._keys.pop(place, None)
         if key is None:
             return []
         if settled is not None:

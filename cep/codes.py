@@ -60,6 +60,8 @@ CONFIG: Mapping[str, str] = MappingProxyType(
         "CEP0752": "options of Kafka that need one another",
         "CEP0753": "topics that are not named once",
         "CEP0754": "a field that the record of a log cannot give",
+        "CEP0755": "an option that no producer of Kafka may be told",
+        "CEP0756": "dead letters that go to no topic",
         "CEP0765": "keys of a schema that do not go together",
         "CEP0766": "a schema that cannot be read",
         "CEP0767": "a schema that does not fit the stream",

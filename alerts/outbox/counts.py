@@ -22,10 +22,14 @@ class RuleCount:
     last: int | None
 
 
-def counted_since(connection: Connection, at: int) -> list[RuleCount]:
-    """The alerts recorded from `at` on, wall clock in ns, of each rule that ever raised one, by name."""
-    first = first_recorded(connection, at)
+def counted_since(connection: Connection, at: int | None) -> list[RuleCount]:
+    """The alerts recorded from `at` on, wall clock in ns, of each rule that ever raised one, by name; None:
+    none is counted."""
     r, b, a = rules.c, by_rule.c, alerts.c
+    if at is None:
+        first = (connection.scalar(select(func.max(a.number))) or 0) + 1
+    else:
+        first = first_recorded(connection, at)
     mine = b.rule_number == r.number
     since = select(func.count()).where(mine, b.number >= first).scalar_subquery()
     last = select(func.max(b.number)).where(mine).scalar_subquery()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +10,11 @@ from sqlalchemy import Connection, bindparam, func, select, update
 
 from alerts.due import Due, Settled, State
 from alerts.outbox.notifications import ASKED_FOR, hasten_made, next_made, revive, settle_made
-from alerts.outbox.schema import ENDED, FAILED, HELD, alerts, assigned, deliveries
+from alerts.outbox.schema import ENDED, FAILED, FOR_GOOD, HELD, alerts, assigned, deliveries
 
 STATES: tuple[State, ...] = ("pending", "delivered", "failed")
 _CHUNK = 500
+_TOGETHER = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +31,18 @@ class Status:
 
 
 def due(
-    connection: Connection, receiver: str, now: int, limit: int, *, of_episodes: bool = False
+    connection: Connection,
+    receiver: str,
+    now: int,
+    limit: int,
+    *,
+    of_episodes: bool = False,
+    but: str | None = None,
 ) -> list[Due]:
     """Pending deliveries of a receiver that may be attempted at `now`, earliest due first, then as raised.
 
     Those that are part of a notification are not among them: alerts.outbox.notifications has these. With
-    `of_episodes`, only alerts that are assigned to their episodes.
+    `of_episodes`, only alerts that are assigned to their episodes; but for those held for the reason `but`.
     """
     d, a = deliveries.c, alerts.c
     alone = func.coalesce(d.notification, ASKED_FOR) == ASKED_FOR
@@ -48,6 +55,8 @@ def due(
         .order_by(d.due_at, d.alert)
         .limit(limit)
     )  # fmt: skip
+    if but is not None:
+        query = query.where(func.coalesce(d.held, "") != but)
     if of_episodes:
         query = query.where(d.alert <= select(assigned.c.number).scalar_subquery())
     return [_due(row) for row in connection.execute(query)]
@@ -67,7 +76,48 @@ def next_due(connection: Connection, receiver: str, after: int) -> int | None:
 
 
 def settle(connection: Connection, settled: Collection[Settled]) -> None:
-    """Writes the outcomes of attempts."""
+    """Writes the outcomes of attempts, equal ones together."""
+    equal: dict[tuple[object, ...], list[int]] = {}
+    for s in settled:
+        if s.made is not None:
+            settle_made(connection, s.made, s)
+        elif s.follow is None:
+            said = s.receiver, s.state, s.attempts, s.outcome, s.due_at, s.settled_at
+            equal.setdefault(said, []).append(s.number)
+    _settle_each(connection, {said: some for said, some in equal.items() if len(some) < _TOGETHER})
+    d = deliveries.c
+    for (receiver, state, attempts, outcome, due_at, settled_at), numbers in equal.items():
+        if len(numbers) < _TOGETHER:
+            continue
+        values = {
+            "state": state, "attempts": attempts, "outcome": outcome, "due_at": due_at,
+            "settled_at": settled_at, "held": None,
+        }  # fmt: skip
+        lone: list[int] = []
+        for first, last in _runs(sorted(numbers)):
+            if last - first < _TOGETHER:
+                lone += range(first, last + 1)
+                continue
+            mine = d.receiver == receiver, d.alert.between(first, last), d.state != ENDED
+            connection.execute(update(deliveries).where(*mine).values(values))
+        for some in _chunks(lone):
+            mine = d.receiver == receiver, d.alert.in_(some), d.state != ENDED
+            connection.execute(update(deliveries).where(*mine).values(values))
+
+
+def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """First and last of each run of numbers that follow one another; they rise."""
+    first = last = numbers[0]
+    for number in numbers[1:]:
+        if number != last + 1:
+            yield first, last
+            first = number
+        last = number
+    yield first, last
+
+
+def _settle_each(connection: Connection, equal: Mapping[tuple[object, ...], Sequence[int]]) -> None:
+    """The same, one by one."""
     d = deliveries.c
     this = (
         update(deliveries)
@@ -78,23 +128,12 @@ def settle(connection: Connection, settled: Collection[Settled]) -> None:
         )
     )  # fmt: skip
     rows = [
-        {
-            "r": s.receiver,
-            "n": s.number,
-            "s": s.state,
-            "a": s.attempts,
-            "o": s.outcome,
-            "d": s.due_at,
-            "t": s.settled_at,
-        }
-        for s in settled
-        if s.made is None and s.follow is None
+        {**dict(zip("rsaodt", said, strict=True)), "n": number}
+        for said, some in equal.items()
+        for number in some
     ]
     if rows:
         connection.execute(this, rows)
-    for one in settled:
-        if one.made is not None:
-            settle_made(connection, one.made, one)
 
 
 def hasten(connection: Connection, receiver: str, now: int) -> None:
@@ -109,7 +148,7 @@ def hasten(connection: Connection, receiver: str, now: int) -> None:
 def waiting(connection: Connection, receivers: Iterable[str]) -> bool:
     """True if one of these receivers has a pending delivery that no stage holds back."""
     d = deliveries.c
-    pending = d.due_at.is_not(None), d.held.is_(None)
+    pending = d.due_at >= 0, d.held.is_(None)  # by the index of what is due
     return any(
         connection.scalar(select(d.alert).where(d.receiver == r, *pending).limit(1)) is not None
         for r in receivers
@@ -130,22 +169,26 @@ def status(connection: Connection) -> dict[str, Status]:
     """The status, for every receiver that a delivery was ever recorded for."""
     d, a = deliveries.c, alerts.c
     found: dict[str, Status] = {}
-    held: dict[str, int] = {}
-    for receiver, count in connection.execute(
+    held: dict[str, list[int]] = {}
+    for receiver, reason, count in connection.execute(
         # by the index of what is held: by receiver alone SQLite would look at every delivery
-        select(d.receiver, func.count()).where(HELD).group_by(d.held, d.receiver)
+        select(d.receiver, d.held, func.count()).where(HELD).group_by(d.held, d.receiver)
     ):
-        held[receiver] = held.get(receiver, 0) + count
+        both = held.setdefault(receiver, [0, 0])
+        both[0] += count
+        both[1] += 0 if reason.startswith(FOR_GOOD) else count
     for receiver in known_receivers(connection):
-        mine = [d.receiver == receiver, d.due_at.is_not(None)]
-        if receiver in held:  # the index of what is due does not know it
-            mine.append(d.held.is_(None))
-        count, first = connection.execute(select(func.count(), func.min(d.alert)).where(*mine)).one()
+        mine = d.receiver == receiver, d.due_at >= 0
+        every, waits = held.get(receiver, (0, 0))
+        count = (connection.scalar(select(func.count()).where(*mine)) or 0) - waits
+        first = None
+        if count > 0:
+            # the index of what is due does not know what is held; without `+ 0` SQLite reads by number
+            free = [d.held.is_(None)] if waits else []
+            first = connection.scalar(select(func.min(d.alert + 0)).where(*mine, *free))
         failed = select(func.count()).where(d.receiver == receiver, FAILED)
         oldest = select(a.recorded_at).where(a.number == first)
-        found[receiver] = Status(
-            count, connection.scalar(failed) or 0, connection.scalar(oldest), held.get(receiver, 0)
-        )
+        found[receiver] = Status(count, connection.scalar(failed) or 0, connection.scalar(oldest), every)
     return found
 
 

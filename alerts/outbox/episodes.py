@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -23,6 +24,8 @@ _COLUMNS = tuple(column for column in episodes.columns if column.name != "slot")
 _NAMES = tuple(column.name for column in episodes.columns)
 _OF_STANDING = ("state", "verdict", "note", "changed_by", "changed_at")
 _SELECT = select(*_COLUMNS)
+_AT_ONCE = 50
+"""Episodes of one rule and key that are read together."""
 _GROWING = ("last", "alerts", "ended", "length", "severity")
 
 
@@ -175,19 +178,38 @@ def episodes_of(connection: Connection, numbers: Sequence[int]) -> dict[int, Epi
         for number, pack, rule, key in connection.execute(query.where(a.number.in_(some)))
     ]
     found: dict[int, Episode] = {}
-    met: dict[Slot, Episode] = {}
+    met = _newest(connection, {one for _, one in named}, max(numbers, default=0))
     for number, one in sorted(named, reverse=True):
-        episode = met.get(one)
-        if episode is None or number < episode.first:
+        if one not in met:
+            continue
+        while met[one] and met[one][0].first > number:
+            met[one].popleft()
+        if not met[one]:
             mine = e.slot == slot(*one), e.pack == one[0], e.rule == one[1], e.key == one[2]
-            last = _SELECT.where(*mine, e.first <= number).order_by(e.first.desc()).limit(1)
-            row = connection.execute(last).one_or_none()
-            if row is None:
+            last = _SELECT.where(*mine, e.first <= number).order_by(e.first.desc()).limit(_AT_ONCE)
+            met[one].extend(map(_episode, connection.execute(last)))
+            if not met[one]:
+                del met[one]
                 continue
-            episode = met[one] = _episode(row)
-        if number <= episode.last:
-            found[number] = episode
+        if number <= met[one][0].last:
+            found[number] = met[one][0]
     return found
+
+
+def _newest(connection: Connection, some: Collection[Slot], until: int) -> dict[Slot, deque[Episode]]:
+    """The episode that began last, by a number, of each that may have one; empty: another has its slot."""
+    e, of_slot = episodes.c, {one: slot(*one) for one in some}
+    newest: dict[int, Episode] = {}
+    for chunk in _chunks(sorted(set(of_slot.values()))):
+        last = select(func.max(e.first)).where(e.slot.in_(chunk), e.first <= until).group_by(e.slot)
+        for row in connection.execute(_SELECT.where(e.first.in_(list(connection.scalars(last))))):
+            episode = _episode(row)
+            newest[slot(episode.pack, episode.rule, episode.key)] = episode
+    return {
+        one: deque([found] if (found.pack, found.rule, found.key) == one else [])
+        for one, at in of_slot.items()
+        if (found := newest.get(at)) is not None
+    }
 
 
 def ids_of(connection: Connection, some: Iterable[Episode]) -> dict[int, str]:

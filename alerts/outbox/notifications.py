@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import NamedTuple
 
 from sqlalchemy import (
     BigInteger,
@@ -69,13 +70,23 @@ groups = Table(
 class Making:
     """A notification that is to be made of alerts by `numbers`, and of all that waits in the `group`, if
     there is one. The group is not told again before `quiet_until`. With `of_episodes`, what is not assigned
-    to its episode waits."""
+    to its episode waits. `first` is the place of the delivery that it begins with."""
 
     receiver: str
     numbers: frozenset[int]
     group: str | None
     quiet_until: int
     of_episodes: bool = False
+    first: int = 0
+
+
+class MakingDone(NamedTuple):
+    """What came of it: the notification (None: stages hold all of it back now), the numbers of the deliveries
+    that it was made of or that are held back, and the reasons for these."""
+
+    made: Due | None
+    numbers: list[int]
+    reasons: list[str]
 
 
 def waiting_in(connection: Connection, making: Making, now: int) -> list[Due]:
@@ -89,7 +100,10 @@ def waiting_in(connection: Connection, making: Making, now: int) -> list[Due]:
     chosen = [d.alert.in_(chunk) & alone for chunk in _chunks(sorted(making.numbers))]
     if making.group is not None:
         ready = or_(d.held.is_(None), d.held.in_(("group", "rate")), d.due_at <= now)
-        chosen.append((d.grouped == making.group) & d.notification.is_(None) & ready)
+        # by its index alone, then by number: otherwise SQLite looks at every delivery of the receiver
+        of_group = deliveries.alias().c
+        same = of_group.receiver == making.receiver, of_group.grouped == making.group
+        chosen.append(d.alert.in_(select(of_group.alert).where(*same)) & d.notification.is_(None) & ready)
     for which in chosen:
         query = (
             select(a.number, a.id, a.body, d.attempts, a.recorded_at, a.time, d.way, d.held)
@@ -203,7 +217,10 @@ def hasten_made(connection: Connection, receiver: str, now: int) -> None:
 def revive(connection: Connection, receiver: str, now: int) -> None:
     """Make failed notifications pending, as if never attempted; their deliveries are the caller's."""
     n, d = notifications.c, deliveries.c
-    failed = select(d.notification).where(d.receiver == receiver, FAILED, d.notification > ASKED_FOR)
+    of_failed = deliveries.alias().c  # as in waiting_in
+    some = select(of_failed.alert).where(of_failed.receiver == receiver, FAILED)
+    mine = d.receiver == receiver, d.alert.in_(some), d.notification > ASKED_FOR
+    failed = select(d.notification).where(*mine)
     which = n.number.in_(failed)
     connection.execute(update(notifications).where(which).values(attempts=0, due_at=now))
 

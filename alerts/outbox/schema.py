@@ -104,6 +104,8 @@ FAILED = text("state = 'failed'")
 """As a text, so that databases see that the partial index of failed deliveries answers it."""
 
 HELD = text("held IS NOT NULL")
+FOR_GOOD = "alert "
+"""How the reason begins that alone holds back for good: another alert does."""
 GROUPED = text("grouped IS NOT NULL")
 MADE = text("notification IS NOT NULL")
 

@@ -45,7 +45,7 @@ class Throttle:
         if (moment := self.next_at(now)) <= now:
             return None
         group = one.group or self._overflow(one)
-        said = f"throttle: over {rate}: waits until {timestamp(moment)}, then goes with what waits with it"
+        said = f"throttle: over {rate}: waits until {timestamp(moment)} or later, then goes with the rest"
         return Hold(OVER, said, moment, group)
 
     def _overflow(self, one: Candidate) -> str:
@@ -74,6 +74,12 @@ class Throttle:
         while self.spent and self.spent[0] <= now - rate.period:
             self.spent.popleft()
         return now if len(self.spent) < rate.most else self.spent[0] + rate.period
+
+    def free(self, now: int) -> int | None:
+        """The number of notifications that may go out now; None: any."""
+        if self._manner.rate is None:
+            return None
+        return self._manner.rate.most - len(self.spent) if self.next_at(now) <= now else 0
 
     def unspend(self) -> None:
         """Take note that what was to go out did not."""

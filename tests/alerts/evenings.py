@@ -199,16 +199,13 @@ class Evening:
         if self.settings.inhibitions:
             self.known, found = self.outbox.sources(self.inhibitors, self.known)
             self.inhibitors.add(found)
+        if makings := lane.makings(now):
+            self._held(lane, dies)
+            _die(dies, "before made")
+            done = self.outbox.make(makings, lane.stages, now)
+            _die(dies, "after made")
+            lane.made(list(zip(makings, done, strict=True)), now)
         while (due := lane.take(now)) is not None:
-            if (making := lane.making(due)) is not None:
-                self._held(lane, dies)
-                _die(dies, "before made")
-                made, numbers, _ = self.outbox.make(making, lane.stages, now)
-                _die(dies, "after made")
-                lane.made(due, made, numbers, now)
-                if made is None:
-                    continue
-                due = made
             one = due.made
             if one is not None and one.count > 1:
                 outcome = desk.send_group(one, now)
@@ -219,7 +216,7 @@ class Evening:
         any_held = self._held(lane, dies)
         self.outbox.settle(settled)
         lane.written(settled)
-        return any_held or bool(settled)
+        return any_held or bool(settled or makings)
 
     def _held(self, lane: Lane, dies: str) -> bool:
         some: list[Held] = list(lane.held)

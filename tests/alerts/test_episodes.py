@@ -29,12 +29,14 @@ from alerts.episodes.episode import (
 )
 from alerts.episodes.labels import labels
 from alerts.outbox import BatchRecord, Outbox
+from alerts.outbox import episodes as of_outbox
 from alerts.outbox.episodes import (
     assign_some,
     change,
     close_quiet,
     counted,
     episode_of,
+    episodes_of,
     ids_of,
     precisions,
     read_episodes,
@@ -302,3 +304,32 @@ def test_the_slot_of_a_rule_and_key_never_changes() -> None:
     )
     assert slot("a", "b", "c") == -6914314029718562291
     assert slot("a", "bc", "") != slot("ab", "c", "")
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["slots of their own", "one slot for all"])
+def test_alerts_of_a_page_know_their_episodes(
+    outbox: Outbox, monkeypatch: pytest.MonkeyPatch, shared: bool
+) -> None:
+    """Of many episodes of a rule and key, and of several that share a slot, by looking at all of them."""
+    if shared:
+        monkeypatch.setattr(of_outbox, "slot", lambda *_: 7)
+    rules, keys = "ab", "xyz"
+    some = [raised(n, rule=rules[n * 7 % 5 % 2], key=keys[n * 11 % 7 % 3], time=n * 3) for n in range(300)]
+    record(outbox, 0, some[:280])
+    assign(outbox)
+    record(outbox, 1, some[280:])  # these are in no episode yet
+    every = all_of(outbox)
+    stored = {one.number: one.alert for one in outbox.alerts()}
+    wanted = {
+        number: episode
+        for number, alert in stored.items()
+        for episode in every
+        if episode.first <= number <= episode.last
+        and (episode.rule, episode.key) == (alert["rule"], json.dumps(alert["key"], separators=(",", ":")))
+    }
+    assert len(every) > 60
+    assert len(wanted) == 280
+    with outbox.reading() as connection:
+        for numbers in (list(stored), list(stored)[100:150], list(stored)[-1:], []):
+            found = episodes_of(connection, numbers)
+            assert found == {number: wanted[number] for number in numbers if number in wanted}

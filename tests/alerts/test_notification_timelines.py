@@ -161,7 +161,7 @@ REASONS: list[tuple[str, Settings, Events, dict[int, str], list[str]]] = [
     ("group", GROUPED, [alert(12, 1)], {1: "group"},
      ["group: waits until 1970-01-01T00:00:22Z for others of rule = card_testing"]),
     ("rate", TWO, [alert(2, 1), alert(2, 2), alert(2, 3)], {1: "", 2: "", 3: "rate"},
-     ["throttle: over 2 per minute: waits until 1970-01-01T00:01:03Z, then goes with what waits with it"]),
+     ["throttle: over 2 per minute: waits until 1970-01-01T00:01:03Z or later, then goes with the rest"]),
     ("key", ORDERED, [(1, "fails", (1,)), alert(16, 1, key="a"), alert(17, 2, key="a")], {1: "", 2: "key"},
      ["throttle: waits for an earlier one of its key, which is tried again at 1970-01-01T00:00:22Z"]),
     ("alert", INHIBITED, [alert(2, 10, key="a", **HIGH_WORSE), alert(3, 11, key="a", **LOW)], {10: ""},

@@ -142,6 +142,6 @@ def test_what_waits_in_version_4_goes_out(tmp_path: Path) -> None:
         assert (freed.number, freed.made, freed.asked_for) == (2, None, False)
         making = Making("pager", frozenset((2,)), None, 0)
         stages = Notifying("pager", Settings(), Inhibitors(), {})
-        made, numbers, _ = outbox.make(making, stages, 1_600_000_011 * SECOND)
+        ((made, numbers, _),) = outbox.make([making], stages, 1_600_000_011 * SECOND)
         assert made is not None
         assert (made.place, numbers, made.id) == (-1, [2], freed.id)

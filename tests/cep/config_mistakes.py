@@ -141,6 +141,7 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
     "[feeds.refund] key": [('""', "CEP0706", "it is empty", "")],
     "[feeds.refund] time": [('"payload"', "CEP0706", "is `kafka`, not `payload`", 'write `time = "kafka"`')],
     "[feeds.refund] batch_records": [("0", "CEP0706", "must be at least 1", "write `batch_records")],
+    "[feeds.refund] group": [('""', "CEP0706", "it is empty", "")],
     "[feeds.refund] options": [
         ('{ "schema.registry.ssl.ca.location" = "a" }', "CEP0765", "without `registry`", "or remove it"),
         ('{ "group.id" = "a" }', "CEP0750", "in no group", "remove it"),
@@ -199,6 +200,20 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
         ]
         for key in ("alerts", "deliveries", "late", "dead_letters")
     },
+    "[deadletters] servers": [
+        ('"b1"', "CEP0706", "is no broker's host and port", ""),
+    ],
+    "[deadletters] topic": [
+        ('"dead letters"', "CEP0706", "is no name of a topic", "letters, digits"),
+    ],
+    "[deadletters] late": [
+        ('".."', "CEP0706", "is no name of a topic", ""),
+    ],
+    "[deadletters] options": [
+        ('{ acks = "1" }', "CEP0755", "when all copies have it", "remove it"),
+        ('{ "client.rack" = "a" }', "CEP0751", "no producer of this program", "known here"),
+        ('{ "sasl.username" = "cep" }', "CEP0752", "no effect", "SASL_SSL"),
+    ],
     "[receivers.desk] kind": [
         ('""', "CEP0706", "is `console` or `webhook` or `slack`", 'write `kind = "console"`'),
         ('"web"', "CEP0706", "not `web`", "did you mean `webhook`?"),
@@ -288,6 +303,26 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
     "[receivers.desk] fsync": [
         ('"sometimes"', "CEP0706", "is `always` or `never`", ""),
         ('"never"', "CEP0734", "has no option `fsync`", ""),
+    ],
+    "[receivers.desk] servers": [
+        ('"b1"', "CEP0706", "is no broker's host and port", 'write `servers = "b1:9092'),
+        ('"kafka://b1:9092"', "CEP0706", "is an address with a protocol", ""),
+        ('"b1:9092"', "CEP0734", "has no option `servers`", 'kind "kafka"'),
+    ],
+    "[receivers.desk] topic": [
+        ('"fraud alerts"', "CEP0706", "is no name of a topic", "letters, digits"),
+        ('"alerts"', "CEP0734", "has no option `topic`", 'kind "kafka"'),
+    ],
+    "[receivers.desk] key": [
+        ('""', "CEP0706", "it is empty", "or remove the line"),
+        ('"{{ key }}"', "CEP0734", "has no option `key`", 'kind "kafka"'),
+    ],
+    "[receivers.desk] mode": [
+        ('"avro"', "CEP0706", "is `structured` or `binary`", ""),
+        ('"binary"', "CEP0734", "has no option `mode`", 'kind "kafka"'),
+    ],
+    "[receivers.desk] options": [
+        ('{ "client.id" = "a" }', "CEP0734", "has no option `options`", 'kind "kafka"'),
     ],
     "[receivers.desk] allow_private": [
         ('"yes"', "CEP0705", "must be true or false", ""),

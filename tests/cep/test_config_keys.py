@@ -29,6 +29,7 @@ GOOD = {
 BESIDE = {
     "feeds.refund": {"source": '"kafka"', "servers": '"b1:9092"', "topic": '"refunds"'},
     "feeds.order": {"source": '"http"', "backlog": "2000000"},
+    "deadletters": {"servers": '"b1:9092"', "topic": '"dead-letters"'},
     "http": {"listen": '"127.0.0.1:0"'},
     "tokens.ann": {"secret": '"${ANN_TOKEN}"', "scopes": '["read"]'},
     "[mute_times]": {"name": '"nights"', "days": '["1"]'},
@@ -218,6 +219,8 @@ RECEIVERS: dict[str, dict[str, str | None]] = {
               "sender": '"cep@desk.example"', "to": '["a@desk.example"]', "subject": '"{{ key }}"',
               "html": '"<p>{{ key }}</p>"'},
     "file": {"path": '"alerts.jsonl"', "rotate_mb": "7", "fsync": '"never"'},
+    "kafka": {"servers": '"b1:9092"', "topic": '"alerts"', "key": '"{{ alert.rule }}"', "mode": '"binary"',
+              "options": '{ "security.protocol" = "SSL" }'},
 }  # fmt: skip
 """A receiver of every kind, with options of its own."""
 

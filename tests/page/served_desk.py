@@ -20,6 +20,7 @@ from alerts.outbox import BatchRecord, Outbox, StoredAlert
 from alerts.outbox.deliveries import Settled
 from alerts.outbox.episodes import assign_some
 from alerts.raised import Raised
+from alerts.routing import Routes
 from alerts.web_server import Limits, WebServer
 from cep.config import Job, load_job
 from cep.decode.letters import DeadLetter
@@ -97,6 +98,13 @@ class ServedDesk:
     def raise_alerts(self, some: Sequence[Raised]) -> list[StoredAlert]:
         """Record a batch with these alerts, and assign them to episodes; what is newly there."""
         before = self.outbox.alerts(limit=1, newest_first=True)
+        self.record(some, self.job.routes)
+        from alerts.outbox import Wanted
+
+        return self.outbox.alerts(Wanted(after=before[0].number) if before else None)
+
+    def record(self, some: Sequence[Raised], routes: Routes) -> None:
+        """Record a batch with these alerts, and assign them to episodes."""
         number = next(self.batches)
         seconds = {("payment", 0): self.now[0] - HOUR, ("chargeback", 0): self.now[0] - HOUR}
         result = Result(
@@ -104,13 +112,10 @@ class ServedDesk:
             {("fraud", "velocity"): 7}, False,
         )  # fmt: skip
         record = BatchRecord(number, f"digest {number}", result.as_dict())
-        self.outbox.record(record, some, self.job.routes)
+        self.outbox.record(record, some, routes)
         with self.outbox.writing() as connection:
             while assign_some(connection, lambda _pack, _rule: HOUR):
                 pass
-        from alerts.outbox import Wanted
-
-        return self.outbox.alerts(Wanted(after=before[0].number) if before else None)
 
     def settle(self, receiver: str, number: int, state: str, outcome: str) -> None:
         """Write what came of an attempt."""

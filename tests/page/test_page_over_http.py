@@ -21,11 +21,13 @@ from served_desk import SECRETS, ServedDesk, alert, prepared, served, with_queri
 from starlette.routing import Route
 
 from alerts.outbox import StoredAlert
+from alerts.raised_columns import key_text
 from cep.job.state_folder import letter_replays
 from cep.web.access.policy import Access
 from cep.web.desk.acting import Actor
 from cep.web.desk.erasing import erase
 from cep.web.page.app import ACTS, READING_ACTS, STREAM, VIEWS, PageSettings, page
+from cep.web.page.forms import query_of
 from cep.web.page.headers import POLICY
 from cep.web.page.live import Pace
 
@@ -51,6 +53,7 @@ def signed_in(place: ServedDesk, who: str) -> tuple[httpx.Client, str]:
     return found, carried[1]
 
 
+@pytest.mark.slow
 def test_every_address_asks_for_what_it_should(place: ServedDesk, work: dict[str, StoredAlert]) -> None:
     """On this machine everybody reads; only a token that may operate, with the session's text, acts."""
     named = {
@@ -79,9 +82,11 @@ def test_every_address_asks_for_what_it_should(place: ServedDesk, work: dict[str
     assert anna.post("/silences", data={"csrf": anna_csrf}).status_code == 401
 
 
+@pytest.mark.slow
 def test_an_erased_alert_has_a_page_that_says_so(place: ServedDesk, work: dict[str, StoredAlert]) -> None:
     gone = work["failed"].alert
     key = json.dumps(gone["key"])
+    assert html.escape(query_of({"key": key_text(gone["key"])})) in client(place).get("/").text  # type: ignore[arg-type]
     done = erase(place.desk, key, Actor("anna", place.now[0]), dry_run=False, rest=lambda _: None)
     assert done.alerts
     answer = client(place).get(f"/alerts/{gone['id']}")
@@ -242,6 +247,7 @@ def test_what_others_wrote_is_as_they_wrote_it(folder: str) -> None:
         assert one["integrity"].startswith("sha512-")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("work")
 def test_dead_letters_are_marked_mended_and_replayed(place: ServedDesk) -> None:
     for text in (b"<script>alert(1)</script>", b"\xff", b"second"):
@@ -275,6 +281,7 @@ def test_dead_letters_are_marked_mended_and_replayed(place: ServedDesk) -> None:
     assert [one.letter.data for one in taken] == [b'{"payment_id": "p1", "amount": ']
 
 
+@pytest.mark.slow
 def test_standing_queries_are_tried_by_whoever_may_read(place: ServedDesk) -> None:
     hostile = {"id": "<b>q", "query": 'recall* OR "<script>alert(1)</script>"', "tags": ["<i>"]}
     with_queries(place, [hostile, {"id": "second", "query": "tyre"}, {"id": "broken", "query": "("}])
@@ -311,6 +318,7 @@ def test_standing_queries_are_tried_by_whoever_may_read(place: ServedDesk) -> No
     assert elsewhere.status_code == 401
 
 
+@pytest.mark.slow
 def test_a_client_may_have_so_many_streams(tmp_path: Path) -> None:
     """Of an address without a token, of a token wherever it is; who has none open goes on."""
     place = prepared(tmp_path)

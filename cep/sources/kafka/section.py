@@ -31,27 +31,6 @@ warnings.filterwarnings("ignore", 'Field name "schema" in "KafkaSection" shadows
 _NAMED = ("topic", "topics", "pattern")
 
 
-def _servers(text: str) -> str:
-    values.filled(text)
-    help_ = 'write `servers = "b1:9092,b2:9092"`'
-    for one in text.split(","):
-        host, colon, port = one.strip().rpartition(":")
-        if "://" in one:
-            raise UnfitError(f"`{one}` is an address with a protocol", help_)
-        if not (host and colon and port.isascii() and port.isdecimal() and 0 < int(port) < 1 << 16):
-            raise UnfitError(f"`{one.strip()}` is no broker's host and port", help_)
-    return ",".join(one.strip() for one in text.split(","))
-
-
-def _topic(text: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9._-]{1,249}", text) or text in (".", ".."):
-        raise UnfitError(
-            f"`{text}` is no name of a topic",
-            "a topic has letters, digits, `.`, `_` and `-`; several topics: `topics`, or `pattern`",
-        )
-    return text
-
-
 def _pattern(text: str) -> str:
     values.filled(text)
     try:
@@ -89,7 +68,7 @@ def _no_header(header: bool) -> bool:
 
 
 SchemaFile = Annotated[str, AfterValidator(values.path)]
-Topic = Annotated[str, AfterValidator(_topic)]
+Topic = Annotated[str, AfterValidator(values.topic_name)]
 Pattern = Annotated[str, AfterValidator(_pattern)]
 
 
@@ -97,7 +76,7 @@ class KafkaSection(FeedSection):
     """The options of topics."""
 
     source: Annotated[Literal["kafka"], Field(examples=["kafka"])]
-    servers: Annotated[str, AfterValidator(_servers), Field(examples=["b1:9092,b2:9092"])]
+    servers: Annotated[str, AfterValidator(values.brokers), Field(examples=["b1:9092,b2:9092"])]
     topic: Annotated[Topic | None, Field(examples=["payments"])] = None
     topics: Annotated[list[Topic] | None, Field(min_length=1, examples=[["payments", "refunds"]])] = None
     pattern: Annotated[Pattern | None, Field(examples=["pay-.*"])] = None
@@ -112,6 +91,7 @@ class KafkaSection(FeedSection):
     key: Annotated[Text | None, Field(examples=["card_id"])] = None
     time: Annotated[Literal["kafka"] | None, Field(examples=["kafka"])] = None
     batch_records: Annotated[int, Field(ge=1, le=10_000_000, examples=[BATCH_RECORDS])] = BATCH_RECORDS
+    group: Annotated[Text | None, Field(examples=["fraud-desk"])] = None
     options: Annotated[
         dict[str, object],
         BeforeValidator(consumer.flat),
@@ -131,6 +111,7 @@ class KafkaSection(FeedSection):
             topics,
             self.start,
             self.batch_records,
+            self.group or "",
         )
 
     def mistakes(self, options: Options) -> Iterator[Diagnostic]:

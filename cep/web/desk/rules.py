@@ -117,7 +117,7 @@ def one_rule(
 
 def _known(desk: JobDesk, day: Mapping[tuple[str, str], int] | None = None) -> _Known:
     with desk.outbox.reading() as connection:
-        counts = counted_since(connection, desk.clock() - (DAY if day is None else 0))
+        counts = counted_since(connection, desk.clock() - DAY if day is None else None)
         judged = {(one.pack, one.rule): one.share for one in precisions(connection)}
         last = _last(connection, counts)
         record = read_batch(connection, None)

@@ -31,6 +31,7 @@ from cep.web.desk.filters import number_of, wanted
 from cep.web.desk.secrets import shown
 from cep.web.page import acts, alert_list, queries, sign_in
 from cep.web.page.alert_page import alert_page
+from cep.web.page.busiest import Busiest
 from cep.web.page.episode_queue import episode_queue
 from cep.web.page.forms import Form, form_of, query_of
 from cep.web.page.headers import GuardedHeaders
@@ -119,6 +120,7 @@ def page(desk: JobDesk, access: Access, settings: PageSettings) -> Starlette:
         desk,
         templates,
         Tally(desk.outbox, desk.clock),
+        Busiest(),
         lambda request: session_of(access, request),
         settings.events or partial(evidence_of, desk),
     )

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sqlalchemy import func, select
 from starlette.requests import Request
 from starlette.responses import Response
 
 from alerts.alert import SEVERITIES
-from alerts.outbox.schema import ERASED, alerts
 from alerts.outbox.silences import held_counts
 from cep.web.desk.alerts import alerts_page
 from cep.web.desk.desk import JobDesk
@@ -18,13 +17,12 @@ from cep.web.desk.feeds import feeds_now
 from cep.web.desk.filters import Page, wanted
 from cep.web.desk.rules import rules_now
 from cep.web.desk.status import JobStatus, status_now
+from cep.web.page.busiest import KEYS_OF
 from cep.web.page.forms import query_of
 from cep.web.page.rendering import MOST, count, seconds, up_to
 from cep.web.page.site import Site
 from cep.web.page.tally import DAY, STEPS, Counted
 
-KEYS_OF = 10_000
-"""Alerts among which keys are counted."""
 _SHOWN = 8
 _QUARTER = 15
 
@@ -57,7 +55,7 @@ def now(site: Site, request: Request) -> Response:
         firing=_firing(counted, clock),
         silent=_silent(desk, counted, clock),
         keys_of=KEYS_OF,
-        busiest=_busiest(desk),
+        busiest=_busiest(site),
         rows=alerts_page(desk, wanted({}), Page(10)).alerts,
     )
 
@@ -118,15 +116,9 @@ def _silent(desk: JobDesk, counted: Counted, clock: int) -> list[Mapping[str, ob
     return [{"pack": one.pack, "rule": one.rule, "last": one.last_alert} for one in silent[:_SHOWN]]
 
 
-def _busiest(desk: JobDesk) -> list[Mapping[str, Any]]:
-    import json
-
-    a = alerts.c
-    with desk.outbox.reading() as connection:
-        newest = connection.scalar(select(func.max(a.number))) or 0
-        number = func.count()
-        query = select(a.key, number).where(a.number > newest - KEYS_OF, a.key != ERASED).group_by(a.key)
-        found = connection.execute(query.order_by(number.desc()).limit(_SHOWN)).all()
+def _busiest(site: Site) -> list[Mapping[str, Any]]:
+    with site.desk.outbox.reading() as connection:
+        found = site.busiest.most(connection, _SHOWN)
     return [
         {"key": json.loads(key), "count": times, "address": f"/alerts{query_of({'key': key})}"}
         for key, times in found

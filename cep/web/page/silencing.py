@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from alerts.matchers import LONGEST, MatcherError, Matchers
 from alerts.notation import plain
@@ -32,12 +33,18 @@ def _lines(values: Mapping[str, str]) -> str | None:
     """Matchers that ask for these values, a line each; None for values that no matcher can have."""
     if any(len(value) > LONGEST for value in values.values()):
         return None
-    try:
-        made = Matchers.equal(values)
-        lines = [str(one) for one in made.all]
-        return "\n".join(lines) if Matchers.of(lines) == made else None
-    except MatcherError:  # such as a name that is none of the rule language's
+    if not all(map(_usable, values)):
         return None
+    return "\n".join(str(one) for one in Matchers.equal(values).all)
+
+
+@lru_cache(1_000)
+def _usable(name: str) -> bool:
+    """True for a name that a matcher can have, such as the rule language's."""
+    try:
+        return Matchers.of([f"{name} = x"]) == Matchers.equal({name: "x"})
+    except MatcherError:
+        return False
 
 
 def _value(value: object) -> str:

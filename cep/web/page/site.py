@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from cep.web.desk.desk import JobDesk
+from cep.web.page.busiest import Busiest
 from cep.web.page.forms import local
 from cep.web.page.sessions import Session
 from cep.web.page.tally import Tally
@@ -66,6 +67,7 @@ class Site:
     desk: JobDesk
     templates: Environment
     tally: Tally
+    busiest: Busiest
     sessions: Callable[[Request], Session]
     events: Events
 
