@@ -23,7 +23,7 @@ from job_folder import JobFolder, in_process
 from kafka.admin import ACL, ACLOperation, ACLPermissionType, ResourcePattern, ResourceType
 from rules_of_tests import pack, payments
 from schema_registry import SchemaRegistry, serving
-from topics_of_tests import Event, describe, feed, topic, wait, without_batch
+from topics_of_tests import Event, committed, describe, feed, topic, wait, without_batch
 
 from alerts.notation import json_value
 from cep.cli.main import main
