@@ -23,7 +23,7 @@ from schema_events import events
 from schema_registry import SchemaRegistry, serving
 from test_avro_values import damaged, field, record
 from test_by_schema import decoded
-from test_protobuf_values import TWO, compiled, made
+from test_protobuf_values import THREE, TWO, compiled, made
 
 from cep.decode import Decoded, FeedFormat, decoder
 from cep.decode.by_schema import reader
@@ -203,3 +203,20 @@ def test_records_of_several_schemas_keep_their_order() -> None:
         ]
         assert len(registry.asked) == 3
         assert len(taken(stream_of({}), feed, values)) == 199
+
+
+def test_each_message_of_a_file_is_taken(tmp_path: Path) -> None:
+    files = compiled(tmp_path, THREE, "Outer")
+    inner, outer = made(files, "Outer.Inner", count=1), made(files, "Outer", count=2, inner={"count": 3})
+    with serving(SchemaRegistry()) as registry:
+        head = b"\x00" + registry.add(THREE, "PROTOBUF").to_bytes(4, "big")
+        schemas = Schemas(registry=Registry(registry.address))
+        constants = (("eid", "e"), ("at", BASE["at"]))
+        feed = FeedFormat(format="protobuf", constants=constants, schemas=schemas)
+        stream = stream_of({"count": Scalar.LONG}, id_=None)
+        whole = b"\x00" + outer, b"\x04\x00\x00" + inner, b"\x02\x00" + outer, b"\x02\x08"
+        values = [head + one for one in whole]
+        found = same(stream, feed, values)
+        assert found.events.table.column("count").to_pylist() == [2, 1, 2]
+        assert [one.offset for one in found.dead] == [3]
+        assert taken(stream, feed, values) == [0, 1, 2]
