@@ -30,6 +30,8 @@ _WRITTEN = {
 _NOTHING = Always(None, pa.null())
 _DEEPEST = 40
 """Values in one another, at most."""
+_LONGEST = 10_000 * layout.OPERATION
+"""Numbers of a program, about: records that hold others are written out for each place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,9 @@ class _Writer:
     def add(
         self, what: int, written: int = 0, to: int = -1, absent: int = 0, size: int = 0, then: int = 0
     ) -> int:
-        """Write an operation; where it stands."""
+        """Write an operation; where it stands. Raises UnusualError where there are too many."""
+        if len(self.operations) > _LONGEST:
+            raise UnusualError
         self.operations += [what, written, to, absent, size, then]
         return len(self.operations) - layout.OPERATION
 
@@ -90,7 +94,7 @@ class _Writer:
                 return self._leaf(plan, where, absent)
             case ChoicePlan():
                 return self._choice(plan, where, depth)
-            case ItemsPlan(element) if isinstance(where.type, ListOf) and _width(element, 0):
+            case ItemsPlan(element) if isinstance(where.type, ListOf) and _has_bytes(element):
                 column, inner = self.columns.listed(
                     where.level, nullable=where.nullable, required=where.required
                 )
@@ -123,7 +127,7 @@ class _Writer:
                 self.add(layout.READ, _WRITTEN[written], size=size or len(symbols))
             case ChoicePlan(branches):
                 self._branches([partial(self.skip, one, depth + 1) for one in branches])
-            case ItemsPlan(element) if _width(element, 0):
+            case ItemsPlan(element) if _has_bytes(element):
                 self._loop(-1, lambda: self.skip(element, depth + 1))
             case PairsPlan(value):
                 self._loop(-1, lambda: self._pair(value, depth))
@@ -206,16 +210,19 @@ class _Writer:
         self.skip(value, depth + 1)
 
 
-def _width(plan: Plan, depth: int) -> int:
-    """The bytes that a value has at least. Raises UnusualError where it holds itself."""
-    if depth > _DEEPEST:
-        raise UnusualError
+def _has_bytes(plan: Plan, known: frozenset[int] = frozenset()) -> bool:
+    """True if every value certainly has a byte, as far as the first fields of records tell."""
     match plan:
         case Leaf("null"):
-            return 0
+            return False
         case Leaf("fixed", size=size):
-            return size
-        case FieldsPlan(entries):
-            return sum(_width(inner, depth + 1) for _, inner in entries)
+            return size > 0
+        case FieldsPlan(entries) if id(plan) not in known and len(known) < _DEEPEST:
+            # of those in one another only the first is asked: all of them may be very many
+            leaves = any(_has_bytes(inner) for _, inner in entries if not isinstance(inner, FieldsPlan))
+            nested = next((inner for _, inner in entries if isinstance(inner, FieldsPlan)), None)
+            return leaves or (nested is not None and _has_bytes(nested, known | {id(plan)}))
+        case FieldsPlan():
+            return False
         case _:
-            return 1
+            return True
