@@ -30,7 +30,7 @@ $(STAMP): pyproject.toml
 	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@echo "compiling the kernels for this processor, once: patterns beside text queries, decoding, windows and alerts (under a minute) ..."
 	@$(BIN)/python -c 'from cep.operators.patterns.runtime.compiled import load; load()' & patterns=$$!; \
-	  $(BIN)/python -c 'from percolator.matching.compiled import load; load(); from cep.decode.compiled import load; load(); from cep.operators.windows.runtime.compiled import load; load(); from alerts.compiled import load; load()'; others=$$?; \
+	  $(BIN)/python -c 'from percolator.matching.compiled import load; load(); from cep.decode.compiled import load; load(); from cep.decode.by_schema.compiled import load; load(); from cep.operators.windows.runtime.compiled import load; load(); from alerts.compiled import load; load()'; others=$$?; \
 	  wait $$patterns && exit $$others
 	@touch $@
 

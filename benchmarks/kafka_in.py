@@ -1,12 +1,14 @@
 """A job that reads a topic beside one that reads files: events a second to the outbox, and latency.
 
     python benchmarks/kafka_in.py [--events 1000000] [--turns 3] [--seconds 30] [--cores 2]
+        [--formats json avro protobuf]
 
 The strict three-step pattern of strict_events.py through `cep run`, by turns from files and from a topic of
 four partitions on a broker of this machine, over the same events. Those that warm the job up come first; all
 others then come at once: files are renamed in, records are in one transaction, which is committed. The alerts
 of both are counted by a plain loop, too. Latency: ten records every tenth of a second, each of which raises
-an alert; from before a record is sent to the moment at which the outbox took the alert in.
+an alert; from before a record is sent to the moment at which the outbox took the alert in. With several
+formats a topic of each is read in turn; without seconds there is no latency.
 
 A job runs on so many cores. The broker has the others, or the same ones where the machine has no more.
 """
@@ -31,6 +33,7 @@ import strict_events
 from calibration import calibration
 from confluent_kafka import Producer
 from kafka.admin import NewTopic
+from topic_formats import formats
 
 from alerts.outbox import Outbox
 
@@ -89,8 +92,11 @@ def ended(path: Path, events: int) -> None:
         )
 
 
-def sending(of: Brokers, name: str, lines: Iterable[bytes], number: int) -> Callable[[], object]:
-    """The function that lets readers see these lines, which the topic has already; keys stay in order."""
+def sending(
+    of: Brokers, name: str, lines: Iterable[bytes], number: int, record: Callable[[bytes], bytes]
+) -> Callable[[], object]:
+    """The function that lets readers see these lines as records, which the topic has already; keys stay in
+    order."""
     producer = Producer(
         {
             "bootstrap.servers": of.servers,
@@ -104,7 +110,7 @@ def sending(of: Brokers, name: str, lines: Iterable[bytes], number: int) -> Call
     producer.init_transactions()
     producer.begin_transaction()
     for line in lines:
-        producer.produce(name, line, partition=partition(json.loads(line)["k"]))
+        producer.produce(name, record(line), partition=partition(json.loads(line)["k"]))
     producer.flush()
     return producer.commit_transaction
 
@@ -122,13 +128,15 @@ def of_files(paths: Sequence[Path]) -> Callable[[job.Job, int], Callable[[], obj
     return shown
 
 
-def of_topic(of: Brokers, name: str, paths: Sequence[Path]) -> Callable[[job.Job, int], Callable[[], object]]:
+def of_topic(
+    of: Brokers, name: str, paths: Sequence[Path], record: Callable[[bytes], bytes]
+) -> Callable[[job.Job, int], Callable[[], object]]:
     """How the lines of the same files are put before a job as records."""
 
     def shown(_: job.Job, stage: int) -> Callable[[], object]:
         chosen = paths[:1] if stage == 0 else paths[1:]
         lines = (line for path in chosen for line in path.read_bytes().splitlines())
-        return sending(of, name, lines, stage)
+        return sending(of, name, lines, stage, record)
 
     return shown
 
@@ -161,29 +169,31 @@ def turn(
     return Turn(seconds, used, one.peak)
 
 
-def throughput(of: Brokers, events: int, turns: int, cores: int) -> None:
-    """Files and topic by turns; prints each, and the ratio of the medians."""
-    taken: dict[str, list[float]] = {"files": [], "topic": []}
+def throughput(of: Brokers, events: int, turns: int, cores: int, chosen: Sequence[str]) -> None:
+    """Files and a topic of each format by turns; prints each, and the ratios of the medians."""
+    taken: dict[str, list[float]] = {"files": [], **{name: [] for name in chosen}}
     with tempfile.TemporaryDirectory() as folder:
         paths = strict_events.write(Path(folder), events + events // 4, files=5)
         ended(paths[-1], events + events // 4)
         expected = strict_events.matches(paths)
+        known = formats(Path(folder))
         for number in range(turns):
-            name = topic(of, f"events-{number}")
-            feed = FEED.format(servers=of.servers, topic=name)
-            for kind, of_kind, shown in (
-                ("files", job.FILES, of_files(paths)),
-                ("topic", feed, of_topic(of, name, paths)),
-            ):
+            kinds = [("files", job.FILES, of_files(paths))]
+            for format_ in chosen:
+                name = topic(of, f"events-{format_}-{number}")
+                feed = FEED.format(servers=of.servers, topic=name) + known[format_].feed
+                kinds.append((format_, feed, of_topic(of, name, paths, known[format_].record)))
+            for kind, of_kind, shown in kinds:
                 one = turn(of_kind, cores, events, expected, shown)
                 taken[kind].append(one.seconds)
                 used = ", ".join(f"{part} {spent:.2f}" for part, spent in one.used.items())
                 print(f"{kind}: {events / one.seconds:9,.0f} events/s, {one.seconds:6.2f} s", end="; ")
                 print(f"processor seconds: {used}; {one.peak / 2**20:,.0f} MiB", flush=True)
-    files, records = (statistics.median(taken[kind]) for kind in ("files", "topic"))
-    print(
-        f"median: files {events / files:,.0f}, topic {events / records:,.0f} events/s: {files / records:.2f}"
-    )
+    files, *topics = (statistics.median(taken[kind]) for kind in ("files", *chosen))
+    print(f"median: files {events / files:,.0f} events/s", end="")
+    for format_, records in zip(chosen, topics, strict=True):
+        print(f", topic of {format_} {events / records:,.0f}: {files / records:.2f}", end="")
+    print()
 
 
 def latency(of: Brokers, seconds: int, cores: int) -> None:
@@ -227,11 +237,13 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=30)
     parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--formats", nargs="+", default=["json"], choices=["json", "avro", "protobuf"])
     options = parser.parse_args()
     print(calibration())
     with tempfile.TemporaryDirectory() as folder, brokers(Path(folder) / "broker") as of:
-        throughput(of, options.events, options.turns, options.cores)
-        latency(of, options.seconds, options.cores)
+        throughput(of, options.events, options.turns, options.cores, options.formats)
+        if options.seconds:
+            latency(of, options.seconds, options.cores)
     print(calibration())
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 import pyarrow as pa
@@ -69,8 +70,8 @@ class _LogReader:
     """Reads records of a log: what their values hold, and what keys and times give besides."""
 
     def __init__(self, using: Decoder, records: LogRecords) -> None:
-        self._values = [b"" if value is None else value for value in records.values]
-        self._refused = {number: NULL for number, value in enumerate(records.values) if value is None}
+        self._values: Sequence[bytes]
+        self._values, self._refused = _without_nulls(records.values)
         self._stream = using.stream
         self._given = self._columns(using, records)
         own = tuple(field for field in using.stream.fields if field.name not in self._given)
@@ -184,6 +185,14 @@ class _LogReader:
                 self._refused.setdefault(number, _EMPTY)
             found.append(record)
         return found
+
+
+def _without_nulls(values: Sequence[bytes | None]) -> tuple[Sequence[bytes], dict[int, str]]:
+    """Values with nothing in place of nulls, and why those are no events."""
+    if None not in values:
+        return cast("Sequence[bytes]", values), {}
+    nulls = {number: NULL for number, value in enumerate(values) if value is None}
+    return [value or b"" for value in values], nulls
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,13 +52,14 @@ def check_packages() -> Iterator[Finding]:
 
 def check_kernels() -> Iterator[Finding]:
     """The compiled kernels: those that are not on disk are compiled by the first process that needs them."""
+    from cep.decode.by_schema.compiled import BY_SCHEMA
     from cep.decode.compiled import DECODING
     from cep.operators.patterns.runtime.compiled import PATTERNS
     from cep.operators.windows.runtime.compiled import WINDOWS
     from kernels.kept import folder_with
     from percolator.matching.compiled import PERCOLATOR
 
-    families = (PATTERNS, WINDOWS, DECODING, PERCOLATOR)
+    families = (PATTERNS, WINDOWS, DECODING, BY_SCHEMA, PERCOLATOR)
     missing = [family.name for family in families if folder_with(family) is None]
     if missing:
         said = (

@@ -222,6 +222,20 @@ def test_a_schema_that_is_wrong_is_told_with_its_place(schema: Any, reason: str)
     assert str(raised.value).startswith(reason)
 
 
+def test_a_schema_of_very_many_values_takes_no_time() -> None:
+    """Each record holds that before twice, and the first holds nothing."""
+    inner = [field("r0", record(field("n", "null"), name="R0"))]
+    inner += [
+        field(f"r{n}", record(field("a", f"R{n - 1}"), field("b", f"R{n - 1}"), name=f"R{n}"))
+        for n in range(1, 60)
+    ]
+    schema = record(*inner, field("l", {"type": "array", "items": "R59"}), field("v", "long"), name="All")
+    made = codec(schema, schema, {"v": Scalar.LONG})
+    assert made.program is None
+    with pytest.raises(Malformed, match="too many values in it that take no bytes"):
+        made.values(b"\x00\x02", 0)
+
+
 def test_names_are_found_in_their_namespace() -> None:
     inner = {"type": "fixed", "name": "F", "size": 2}
     schema = record(field("a", inner), field("b", "F"), field("c", "acme.F"), name="acme.R")

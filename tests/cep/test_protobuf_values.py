@@ -39,7 +39,7 @@ message All {
   optional google.protobuf.Timestamp at = 6;
   optional google.protobuf.Duration lapse = 7;
   repeated string tags = 8;
-  oneof one { string a = 9; int64 b = 10; }
+  oneof one { string a = 9; int64 b = 10; google.protobuf.Duration c = 12; }
   map<string, int64> pairs = 11;
 }
 """

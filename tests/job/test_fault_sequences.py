@@ -16,7 +16,7 @@ from effort import examples
 from faults import FAULTS, World, world
 from job_folder import PATIENCE, JobFolder, in_process
 from rules_of_tests import in_files, payments
-from topics_of_tests import committed, without_batch
+from topics_of_tests import read_committed, without_batch
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.soak]
 PARTS = 12
@@ -62,9 +62,9 @@ def _sequence(at: World, number: int, counted: Counter[str]) -> None:
     assert {str(one["id"]): one for one in found} == expected
     assert {one.id for one in at.receiver.received} == expected.keys()
     assert all(one.alert == expected[one.id] for one in at.receiver.received)
-    on_topic = [headers["id"] for _, headers in committed(at.kafka.servers, at.alerts.name, 3)]
+    on_topic = [headers["id"] for _, headers in read_committed(at.kafka.servers, at.alerts.name, 3)]
     assert sorted(on_topic) == sorted(expected)
-    letters = [value for value, _ in committed(at.kafka.servers, at.letters.name, 3)]
+    letters = [value for value, _ in read_committed(at.kafka.servers, at.letters.name, 3)]
     assert sorted(letters) == sorted(wrong)
     assert "Traceback" not in at.folder.told
     counted.update(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -13,6 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import fastavro
 import pytest
 from broker import brokers
 from duel import Program, pack_of, programs
@@ -20,6 +22,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from job_folder import JobFolder, in_process
 from kafka.admin import ACL, ACLOperation, ACLPermissionType, ResourcePattern, ResourceType
 from rules_of_tests import pack, payments
+from schema_registry import SchemaRegistry, serving
 from topics_of_tests import Event, describe, feed, read_committed, topic, wait, without_batch
 
 from alerts.notation import json_value
@@ -73,26 +76,29 @@ def extents(folder: JobFolder) -> dict[int, list[list[Any]]]:
 def test_a_job_reads_a_topic_in_batches_and_again_after_a_crash(
     kafka: Brokers, folder: JobFolder, spark: Spark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Of Avro by a registry; the last third has a newer schema."""
     own = topic(kafka)
     alerts, letters = (topic(kafka, 1, f"{own.name}-{what}").name for what in ("alerts", "dead"))
     out = OUT.format(servers=kafka.servers, alerts=alerts, letters=letters)
-    describe(folder, feed(own, f'group = "desk-{own.name}"'), out)
-    own.put([*EVENTS[:200], b"no json"])
-    folder.once(spark)
-    own.put(EVENTS[200:400])
-    with monkeypatch.context() as patched:
-        patched.setattr(manifest, "write", _crash_after(manifest.write))
-        with pytest.raises(OutsideError, match="a crash"):
-            folder.once(spark)
-    own.put(EVENTS[400:])
-    folder.once(spark, drain=True)
+    with serving(SchemaRegistry()) as registry:
+        by_schema = 'format = "avro"', f'registry = "{registry.address}"'
+        describe(folder, feed(own, f'group = "desk-{own.name}"', *by_schema), out)
+        own.put([*EVENTS[:200], b"no json"], write=avro(registry, "double"))
+        folder.once(spark)
+        own.put(EVENTS[200:400], write=avro(registry, "double"))
+        with monkeypatch.context() as patched:
+            patched.setattr(manifest, "write", _crash_after(manifest.write))
+            with pytest.raises(OutsideError, match="a crash"):
+                folder.once(spark)
+        own.put(EVENTS[400:], write=avro(registry, ["null", "double"]))
+        folder.once(spark, drain=True)
     assert without_batch(folder.alerts()) == of_a_file(folder)
     read = extents(folder)
     assert [row[:3] for row in read[0]] == [["payment", f"{own.name}/{n}", 0] for n in range(3)]
     last = extents(folder)[sorted(read)[-1]]
     with kafka.admin() as admin:
-        committed = admin.list_group_offsets(f"desk-{own.name}")[f"desk-{own.name}"]
-    behind = {f"{at.topic}/{at.partition}": one.offset for at, one in committed.items()}
+        told = admin.list_group_offsets(f"desk-{own.name}")[f"desk-{own.name}"]
+    behind = {f"{at.topic}/{at.partition}": one.offset for at, one in told.items()}
     assert behind == {row[1]: row[3] for row in last}, "others see how far it is"
     ends = {row[1]: row[3] for row in read[0]}
     second = read[sorted(read)[1]]
@@ -103,6 +109,22 @@ def test_a_job_reads_a_topic_in_batches_and_again_after_a_crash(
     assert sent == without_batch(folder.alerts()), "each once, in the order raised"
     ((value, said),) = read_committed(kafka.servers, letters)
     assert (value, said["place"], said["stage"]) == (b"no json", f"{own.name}/0", "decode")
+
+
+def avro(registry: SchemaRegistry, amount: object) -> Callable[[Event], bytes]:
+    """What writes payments by a schema that is registered now."""
+    names = {"payment_id": "string", "at": "string", "card": "string", "amount": amount}
+    fields = [{"name": name, "type": type_} for name, type_ in names.items()]
+    schema: Any = {"type": "record", "name": "Payment", "fields": fields}
+    head = b"\x00" + registry.add(json.dumps(schema)).to_bytes(4, "big")
+    parsed = fastavro.parse_schema(schema)
+
+    def write(event: Event) -> bytes:
+        out = io.BytesIO()
+        fastavro.schemaless_writer(out, parsed, event)
+        return head + out.getvalue()
+
+    return write
 
 
 def _crash_after(real: Callable[..., None]) -> Callable[..., None]:

@@ -27,14 +27,21 @@ class Topic:
     brokers: Brokers
     name: str
 
-    def put(self, events: Sequence[Event | bytes | None], key: str = "card", **more: Any) -> None:
-        """Appends events, those of a key in one partition; bytes and null values in the first."""
+    def put(
+        self,
+        events: Sequence[Event | bytes | None],
+        key: str = "card",
+        write: Callable[[Event], bytes] = lambda one: json.dumps(one).encode(),
+        **more: Any,
+    ) -> None:
+        """Appends events as `write` has them, those of a key in one partition; bytes and null values in the
+        first."""
         with producer(self.brokers, **more) as client:
             for one in events:
                 if one is None or isinstance(one, bytes):
                     client.send(self.name, value=one, key=b"k" if one is None else None, partition=0)
                 else:
-                    client.send(self.name, json.dumps(one).encode(), key=str(one[key]).encode())
+                    client.send(self.name, write(one), key=str(one[key]).encode())
 
     def forget(self, partition: int, before: int) -> None:
         """Removes the records of a partition before an offset, as retention does."""

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from numba.core import config
 
+from cep.decode.by_schema.compiled import BY_SCHEMA
 from cep.decode.compiled import DECODING
 from cep.hashing.compiled import FAMILY as STRINGS
 from cep.operators.patterns.runtime.compiled import PATTERNS
@@ -27,7 +28,7 @@ from kernels.kept import AT_REST, MOST_FOLDERS, remove_old
 from kernels.signatures import signature
 from percolator.matching.compiled import PERCOLATOR
 
-FAMILIES = (PATTERNS, PERCOLATOR, STRINGS, DECODING)
+FAMILIES = (PATTERNS, PERCOLATOR, STRINGS, DECODING, BY_SCHEMA)
 EVERY_MODULE = [(family, number) for family in FAMILIES for number in range(len(family.modules))]
 HOUR = 3600.0
 

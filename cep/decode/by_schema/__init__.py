@@ -11,6 +11,11 @@
     registry             the client of a schema registry
     registered           the codecs of a feed whose records have ids of schemas
     opened               the codecs of a feed
+    avro_program         a plan as operations of the kernel
+    protobuf_pruned      a message without what nobody reads
+    protobuf_program     a message as tables of the kernel
+    columns              the columns that the kernel fills
+    program              what it makes of records
     reader               the values of some records as rows of a stream
 
 What is malformed is said here, as `cep.decode.parquet_rows` says of columns what fits a stream's field.

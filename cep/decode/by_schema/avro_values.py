@@ -23,6 +23,9 @@ from cep.decode.malformed import Malformed
 
 DEEPEST = 100
 """Values in one another, at most."""
+MOST_VALUES, PER_BYTE = 100_000, 64
+"""Values that a record may have, and so many more for each of its bytes: records may hold others that hold
+nothing, each twice as many as those within."""
 
 
 def values(plan: FieldsPlan, data: bytes, begin: int) -> dict[str, Any]:
@@ -60,11 +63,12 @@ class _WrongError(Exception):
 
 @dataclass(slots=True)
 class _Cursor:
-    """A place in bytes; `items` are those of all arrays and maps so far."""
+    """A place in bytes; `items` are those of all arrays and maps so far, `values` all that were looked at."""
 
     data: bytes
     at: int
     items: int = 0
+    values: int = 0
 
     def fields(self, plan: FieldsPlan, depth: int) -> dict[str, Any]:
         """The values that are read of a record."""
@@ -82,6 +86,9 @@ class _Cursor:
         """A value; something else where it is not read."""
         if depth > DEEPEST:
             raise _WrongError(f"more than {DEEPEST} values in one another")
+        self.values += 1
+        if self.values > MOST_VALUES + PER_BYTE * len(self.data):
+            raise _WrongError("its schema has too many values in it that take no bytes")
         match plan:
             case Leaf():
                 raw = self._raw(plan)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from cep.decode.by_schema.program import KernelProgram
 from cep.decode.convert import declared, lacks, wanted_fields
 from cep.decode.formats import FeedFormat
 from cep.decode.malformed import Malformed
@@ -32,6 +33,12 @@ class Target:
     def wanted(self) -> dict[str, Type]:
         """The fields that are read, by their names in the source."""
         return {one.source: one.type for one in wanted_fields(self.stream, self.feed, self.constants)}
+
+    @property
+    def required(self) -> frozenset[str]:
+        """Those without which no record is an event."""
+        own = wanted_fields(self.stream, self.feed, self.constants)
+        return frozenset(one.source for one in own if one.required)
 
     def fits(self, type_: pa.DataType, wanted: Type) -> bool:
         """True if a column of an Arrow type can be a field of a type."""
@@ -67,12 +74,13 @@ class Target:
 class Codec:
     """How records of one schema are read: the Arrow types of the fields that are, and their values.
 
-    `refusal` is the reason why no record of it is an event, if none is.
+    `refusal` is why no record of it is an event, if none is. With a `program` the kernel reads what is usual.
     """
 
     columns: pa.Schema
     values: Values
     refusal: str | None
+    program: KernelProgram | None = None
 
 
 def codec(columns: pa.Schema, values: Values, target: Target) -> Codec:

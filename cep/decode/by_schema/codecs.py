@@ -36,11 +36,13 @@ def file_codec(schemas: Schemas, target: Target) -> Codec:
 
 def avro_codec(writer: Fields, reader: Fields, target: Target) -> Codec:
     """The codec of what a writer's schema wrote, as a reader's has it. Raises SchemaError."""
+    from cep.decode.by_schema.avro_program import avro_program
     from cep.decode.by_schema.avro_resolution import resolved
     from cep.decode.by_schema.avro_values import values
 
     plan = resolved(writer, reader, target.wanted, target.fits)
-    return codec(pa.schema(list(plan.type)), lambda data, begin: values(plan, data, begin), target)
+    made = codec(pa.schema(list(plan.type)), lambda data, begin: values(plan, data, begin), target)
+    return made if made.refusal else replace(made, program=avro_program(plan, target.wanted, target.required))
 
 
 def protobuf_codec(files: bytes, message: str, target: Target) -> Codec:
@@ -52,7 +54,12 @@ def protobuf_codec(files: bytes, message: str, target: Target) -> Codec:
 
 def message_codec(found: Descriptor, target: Target) -> Codec:
     """The codec of a message."""
+    from cep.decode.by_schema.protobuf_program import protobuf_program
+    from cep.decode.by_schema.protobuf_pruned import pruned
     from cep.decode.by_schema.protobuf_schema import columns
     from cep.decode.by_schema.protobuf_values import values_of
 
-    return codec(columns(found, target.wanted), values_of(found, target.wanted), target)
+    wanted, required = target.wanted, target.required
+    message, types = pruned(found, wanted), columns(found, wanted)
+    made = codec(types, values_of(message, wanted, found.full_name), target)
+    return made if made.refusal else replace(made, program=protobuf_program(message, wanted, required))

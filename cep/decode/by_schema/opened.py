@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 from cep.decode.by_schema.avro_schema import SchemaError, parsed
 from cep.decode.by_schema.codec import Codec, Target
 from cep.decode.by_schema.codecs import file_codec
+from cep.decode.by_schema.laid import Laid
+from cep.decode.salvage import Indices
 
 
 class Opened(Protocol):
@@ -15,6 +18,9 @@ class Opened(Protocol):
 
     def of(self, value: bytes) -> tuple[Codec, int]:
         """The codec of a value, and where in it the record begins. Raises Malformed."""
+
+    def groups(self, laid: Laid, chosen: Indices) -> Iterator[tuple[Codec, Indices, Indices]]:
+        """Some of the chosen values by codec: which they are, rising, and where their records begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +32,10 @@ class OfFile:
     def of(self, _: bytes) -> tuple[Codec, int]:
         """The codec; a value has nothing before its record."""
         return self.codec, 0
+
+    def groups(self, laid: Laid, chosen: Indices) -> Iterator[tuple[Codec, Indices, Indices]]:
+        """All of them."""
+        yield self.codec, chosen, laid.starts[chosen]
 
 
 def opened(target: Target) -> Opened:

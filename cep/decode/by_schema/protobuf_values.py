@@ -21,8 +21,13 @@ _BILLION = 10**9
 _INSIDE = 1 << 63
 
 
-def values_of(message: Descriptor, wanted: Mapping[str, Type]) -> Callable[[bytes, int], dict[str, Any]]:
-    """What makes values by field of a message's bytes, from a place on. Raises Malformed."""
+def values_of(
+    message: Descriptor, wanted: Mapping[str, Type], name: str
+) -> Callable[[bytes, int], dict[str, Any]]:
+    """What makes values by field of a message's bytes, from a place on. Raises Malformed.
+
+    `name` is what users call the message.
+    """
     made = GetMessageClass(message)
     fields = [(one, wanted[one.name]) for one in message.fields if one.name in wanted]
 
@@ -31,7 +36,7 @@ def values_of(message: Descriptor, wanted: Mapping[str, Type]) -> Callable[[byte
             found = made.FromString(data[begin:] if begin else data)
         except DecodeError as error:
             why = str(error).partition(": ")[2] or str(error)
-            raise Malformed(f"no message {message.full_name}: {_lower(why)}") from None
+            raise Malformed(f"no message {name}: {_lower(why)}") from None
         if not found.IsInitialized():
             missing = ", ".join(f"`{one}`" for one in found.FindInitializationErrors())
             raise Malformed(f"lacks what its schema requires: {missing}")

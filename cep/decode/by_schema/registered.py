@@ -8,19 +8,26 @@ bit; a zero alone stands for the first message.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from cep.decode.by_schema.avro_schema import Fields, SchemaError, parsed
 from cep.decode.by_schema.codec import Codec, Target
 from cep.decode.by_schema.codecs import avro_codec, message_codec
+from cep.decode.by_schema.laid import Laid
 from cep.decode.by_schema.registry import Client, NotRegisteredError, Registered
 from cep.decode.malformed import Malformed
+from cep.decode.salvage import Indices
 
 HEADER = 5
 _DEEPEST = 16
 """Messages in one another, at most."""
 _AGAIN = 30.0
 """Seconds until a registry is asked again for what it did not know."""
+_REMEMBERED = 10_000
+"""Ids that a registry did not know, at most."""
 Key = tuple[int, tuple[int, ...]]
 
 
@@ -54,6 +61,39 @@ class OfRegistry:
             self._ask(key)
         return self.known[key], begin
 
+    def groups(self, laid: Laid, chosen: Indices) -> Iterator[tuple[Codec, Indices, Indices]]:
+        """Those whose schema is there. Raises OutsideError."""
+        header = HEADER + (self.target.feed.format == "protobuf")
+        chosen = chosen[laid.ends[chosen] - laid.starts[chosen] >= header]
+        starts, ids = laid.starts[chosen], np.zeros(len(chosen), np.int64)
+        for place in range(1, HEADER):
+            ids = ids << 8 | laid.octets[starts + place]
+        usual = laid.octets[starts] == 0
+        if header > HEADER:
+            usual &= laid.octets[starts + HEADER] == 0
+        for id_ in np.unique(ids[usual]):
+            own = usual & (ids == id_)
+            try:
+                codec, _ = self.of(laid.values[int(chosen[own][0])])
+            except Malformed:
+                continue
+            yield codec, chosen[own], starts[own] + header
+        if header > HEADER:
+            yield from self._of_other_messages(laid, chosen[(laid.octets[starts] == 0) & ~usual])
+
+    def _of_other_messages(self, laid: Laid, chosen: Indices) -> Iterator[tuple[Codec, Indices, Indices]]:
+        """The same of values that are not of the first message of their schema, by codec."""
+        found: dict[Codec, list[tuple[int, int]]] = {}
+        for record in map(int, chosen):
+            try:
+                codec, begin = self.of(laid.values[record])
+            except Malformed:
+                continue
+            found.setdefault(codec, []).append((record, int(laid.starts[record]) + begin))
+        for codec, some in found.items():
+            records, begins = np.array(some, np.int64).T
+            yield codec, np.ascontiguousarray(records), np.ascontiguousarray(begins)
+
     def _ask(self, key: Key) -> None:
         """Makes a codec known. Raises Malformed, OutsideError."""
         asked, why = self.unknown.get(key, (0.0, ""))
@@ -65,6 +105,8 @@ class OfRegistry:
                 why = f"schema {key[0]}: {error}"
             except SchemaError as error:
                 why = f"schema {key[0]} {error}"
+            if len(self.unknown) >= _REMEMBERED:
+                self.unknown.clear()
             self.unknown[key] = (time.monotonic(), why)
         raise Malformed(why)
 

@@ -18,7 +18,7 @@ from cep.decode.formats import Kind, Schemas
 
 _PATIENCE = 60.0
 """Seconds for protoc."""
-_LARGEST = 1 << 20
+_LARGEST = 1 << 19
 """Bytes of a schema: it travels with the query."""
 
 
