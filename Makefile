@@ -17,7 +17,7 @@ GET := apt-get -qq install -y --no-install-recommends
 # where this is set, each of some hundred processes of the tests would compile every module anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup java tools jars quick test soak lint layout types demo demo-cluster trial trial-trades bench bench-peers jar clean
+.PHONY: help setup java tools jars quick test soak lint layout types demo demo-kafka demo-cluster trial trial-trades bench bench-peers jar clean
 
 help:
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -82,6 +82,9 @@ types: $(STAMP) ## mypy --strict
 demo: $(STAMP) java ## 200,000 payments with a deploy half way; articles and a watchlist; trades out of order, beside pandas
 	@trap : INT; export PYTHONPATH=examples; \
 	  $(BIN)/python -m fraud.demo && $(BIN)/python -m media.demo && $(BIN)/python -m trading.demo
+
+demo-kafka: $(STAMP) java jars ## payments from a topic, alerts to one, each once though the job is killed half way
+	@PYTHONPATH=examples $(BIN)/python -m fraud.on_kafka
 
 demo-cluster: $(STAMP) java tools jars ## payments from Kafka through a cluster of two workers into PostgreSQL; a worker is killed half way
 	@PYTHONPATH=examples $(BIN)/python -m fraud.on_a_cluster

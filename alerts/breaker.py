@@ -91,6 +91,8 @@ class Breaker:
                     self._answered()
             case "rejected" | "unreachable":
                 self._failed(alert, outcome, now)
+            case "refused":
+                pass  # it says nothing of the receiver
         since = self._failing_since
         long = since is not None and now - since >= self._trip.shown * _SECOND
         self.standing = replace(self.standing, failing_since_at=since if long else None)

@@ -1,4 +1,7 @@
-"""The codes of what can be wrong with an outbox, with their titles. A code never changes its meaning."""
+"""The codes of what can be wrong with an outbox and with topics that alerts go to, with their titles.
+
+A code never changes its meaning.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,12 @@ AWAY = "CEP0830"
 FENCED = "CEP0831"
 TAKEN_OVER = "CEP0832"
 RUNS_ELSEWHERE = "CEP0833"
+NO_BROKERS = "CEP0834"
+NO_TOPIC = "CEP0835"
+NOT_ALLOWED = "CEP0836"
+TOO_LARGE = "CEP0837"
+SUPERSEDED = "CEP0838"
+AHEAD = "CEP0839"
 
 TITLES: Mapping[str, str] = MappingProxyType(
     {
@@ -34,5 +43,11 @@ TITLES: Mapping[str, str] = MappingProxyType(
         AWAY: "the database of the outbox does not answer",
         TAKEN_OVER: "another process has taken over the job",
         RUNS_ELSEWHERE: "another process runs the job of this outbox",
+        NO_BROKERS: "the brokers of a receiver do not answer",
+        NO_TOPIC: "the topic of a receiver is not there",
+        NOT_ALLOWED: "brokers do not let a receiver's user do this",
+        TOO_LARGE: "an alert is larger than its topic takes",
+        SUPERSEDED: "another dispatcher writes to the topic",
+        AHEAD: "a topic is ahead of the outbox",
     }
 )

@@ -2,7 +2,8 @@
 
 One thread decides everything; attempts run in a small pool of threads per receiver. Outcomes are
 committed in small batches after the fact, so that a crash repeats deliveries and never loses one: at
-least once, under one id and with the same body.
+least once, under one id and with the same body. A receiver of transactions is asked first what it has, and
+gets each once.
 """
 
 from __future__ import annotations
@@ -13,16 +14,16 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from random import Random
 
+from alerts.attempting import Attempted, attempted
 from alerts.codes import FENCED
 from alerts.due import Due
 from alerts.grouping import Grouping
 from alerts.lane import Lane, Schedule
+from alerts.listeners import Attempt, Listeners
 from alerts.outbox import Held, Outbox, OutboxError, Settled
-from alerts.receivers.receiver import Grouped, Outcome, Receiver
-from alerts.receivers.sending import sent
+from alerts.receivers.receiver import Grouped, Receiver, Session
 from alerts.settings import Settings
 from alerts.sharing import Holder, Share
 from alerts.stages.candidate import REASONS
@@ -30,47 +31,12 @@ from alerts.stages.inhibit import Inhibitors
 from alerts.stages.mute import Silences
 from alerts.stages.notifying import Notifying
 from alerts.standing import Standing
+from alerts.transactions import told
 
 _FLUSH_EVERY = 0.02  # seconds that an outcome may wait to be written with others
 _FLUSH_AT = 128
 _HELD_AT = 1_024  # deliveries that are held back and not written
 _UNWRITTEN = 1_024  # outcomes; with so many that could not be written, no further attempt is made
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """One attempt, as the metrics see it: seconds it took, and seconds since the alert was recorded."""
-
-    receiver: str
-    alert: str
-    outcome: Outcome
-    number: int
-    seconds: float
-    age: float
-
-
-@dataclass(frozen=True, slots=True)
-class Listeners:
-    """Functions that a dispatcher calls, from its thread.
-
-    `attempted` after every attempt; `report` with a sentence whenever somebody should look: a receiver that
-    wants no more, an alert given up, an outbox that cannot be read or written; `held` with receiver and
-    reason, of `alerts.stages.candidate.REASONS`, for what is held back.
-    """
-
-    attempted: Callable[[Attempt], None] = lambda _: None
-    report: Callable[[str], None] = lambda _: None
-    held: Callable[[str, str], None] = lambda _receiver, _reason: None
-
-
-@dataclass(frozen=True, slots=True)
-class _Done:
-    """An attempt that is over; without an outcome it was not made, since nobody wants it now."""
-
-    lane: Lane
-    dues: Sequence[Due]
-    outcome: Outcome | None
-    seconds: float
 
 
 class Dispatcher:
@@ -90,7 +56,7 @@ class Dispatcher:
         clock: Callable[[], int] = time.time_ns,
         random: Random | None = None,
         schedule: Schedule | None = None,
-        listeners: Listeners = Listeners(),
+        listeners: Listeners | None = None,
         poll: float = 1.0,
         settings: Settings | None = None,
         holder: Holder | None = None,
@@ -99,7 +65,7 @@ class Dispatcher:
         self._clock = clock
         self._random = random or Random()
         self._schedule = schedule or Schedule()
-        self._hear = listeners
+        self._hear = listeners or Listeners()
         self._poll = poll
         self._settings = settings or Settings()
         inhibitions = self._settings.inhibitions
@@ -114,9 +80,10 @@ class Dispatcher:
             ThreadPoolExecutor(r.in_flight, thread_name_prefix=f"deliver-{r.name}") for r in receivers
         ]
         self._following = {lane.receiver.name for lane in self._lanes if lane.follows}
-        self._inbox: queue.SimpleQueue[_Done | None] = queue.SimpleQueue()
+        self._inbox: queue.SimpleQueue[Attempted | None] = queue.SimpleQueue()
         self._unwritten: list[Settled] = []
         self._unwritten_held: list[Held] = []
+        self._unwritten_numbers: dict[str, int] = {}
         self._silences_at = 0
         self._write_at: float | None = None
         self._write_failures = 0
@@ -167,6 +134,7 @@ class Dispatcher:
                 if name in gained or name in lost:
                     self._unwritten = [one for one in self._unwritten if one.receiver != name]
                     self._unwritten_held = [one for one in self._unwritten_held if one.receiver != name]
+                    self._unwritten_numbers.pop(name, None)
                     self._lanes[place] = self._lane(lane.receiver)
                 if name in gained:
                     self._begin_with(self._lanes[place])
@@ -264,6 +232,10 @@ class Dispatcher:
                 if lane.recovered:
                     self._outbox.hasten(lane.receiver.name, self._clock())
                     lane.recovered, lane.look_at = False, 0
+                if lane.transacts and not lane.transactions.begun:
+                    lane.transactions.known = self._outbox.position(
+                        lane.receiver.name, self._fence([lane.receiver.name])
+                    )
                 waits.append(lane.fill(self._outbox, self._clock(), self._poll))
                 self._missed.discard(lane.receiver.name)
             except OutboxError as error:
@@ -284,10 +256,11 @@ class Dispatcher:
         made = taken = 1
         while made or (taken and lane.stages.make):
             made, taken = self._make(lane), 0
-            while len(self._unwritten) < _UNWRITTEN and (due := lane.take(self._clock())) is not None:
+            while self._unwritten_count < _UNWRITTEN and (due := lane.take(self._clock())) is not None:
                 taken += 1
                 self._in_flight += 1
-                pool.submit(self._attempt, lane, [due, *lane.companions(self._clock())])
+                dues = [due, *lane.companions(self._clock())]
+                pool.submit(self._attempt, lane, lane.transactions.session, dues)
 
     def _make(self, lane: Lane) -> int:
         """Make the notifications that a lane wants first; how many, 0 where the outbox cannot be written."""
@@ -398,19 +371,12 @@ class Dispatcher:
         elif standing.state == "closed":
             self._hear.report(f"{name} is no longer paused: what waits is sent")
 
-    def _attempt(self, lane: Lane, dues: Sequence[Due]) -> None:
+    def _attempt(self, lane: Lane, session: Session | None, dues: Sequence[Due]) -> None:
         """In a thread of the receiver's pool."""
         if self._stopping.is_set() or lane.gone:
-            self._inbox.put(_Done(lane, dues, None, 0.0))
+            self._inbox.put(Attempted(lane, dues, (), 0.0))
             return
-        begun = time.perf_counter()
-        try:
-            outcome = sent(lane.receiver, dues, self._clock(), self._outbox.episode_id)
-        except OutboxError as error:
-            outcome = Outcome("unreachable", f"the outbox cannot be read: {error.message}")
-        except Exception as error:  # a mistake of a receiver's must not cost the alert: it is tried again
-            outcome = Outcome("rejected", f"{type(error).__name__} in the receiver: {error}")
-        self._inbox.put(_Done(lane, dues, outcome, time.perf_counter() - begun))
+        self._inbox.put(attempted(lane, session, dues, self._outbox, self._clock))
 
     def _until_write(self, wait: float) -> float:
         if self._write_at is None:
@@ -430,29 +396,56 @@ class Dispatcher:
                     self._settle(item)
                 item = self._inbox.get_nowait()
 
-    def _settle(self, done: _Done) -> None:
+    def _settle(self, done: Attempted) -> None:
         self._in_flight -= 1
-        if done.lane not in self._lanes:  # another dispatcher serves the receiver now, and sends it again
+        lane, now, receiver = done.lane, self._clock(), done.lane.receiver.name
+        if lane not in self._lanes:  # another dispatcher serves the receiver now, and sends it again
+            if done.opened is not None:
+                done.opened.close()
             return
-        if done.outcome is None:
-            done.lane.put_back(done.dues)
+        if done.opened is not None:
+            self._begin_session(lane, done.opened, now)
             return
-        now, receiver, was_paused = self._clock(), done.lane.receiver.name, done.lane.breaker.paused
-        every = done.lane.settle_all(done.dues, done.outcome, now)
+        if lane.transacts and lane.transactions.note(done.outcomes):
+            self._unwritten_numbers[receiver] = lane.transactions.known.number
+        if not done.outcomes:
+            lane.put_back(done.dues)
+            return
+        was_paused = lane.breaker.paused
+        every = lane.settle_all(done.dues, done.outcomes, now)
         self._unwritten += every
-        if self._write_at is None:
+        if lane.transacts:  # the next transaction waits for it
+            self._write_at = time.monotonic() if self._write_failures == 0 else self._write_at
+        elif self._write_at is None:
             self._write_at = time.monotonic() + _FLUSH_EVERY
-        if done.lane.breaker.paused != was_paused:
-            self._tell(done.lane)
-        for due, settled in zip(done.dues, every, strict=True):
-            if settled.state == "failed" and not done.lane.gone:
+        if lane.breaker.paused != was_paused:
+            self._tell(lane)
+        for due, settled, outcome in zip(done.dues, every, done.outcomes, strict=False):
+            if settled.state == "failed" and not lane.gone:
                 what = "alert" if due.follow is None else f"{due.follow.says} of the episode of alert"
                 self._hear.report(
                     f"the {what} {due.id} to {receiver} was given up after {settled.attempts} attempts; "
                     f"the last: {settled.outcome}"
                 )
             age = max(0, now - due.recorded_at) / 1e9
-            self._hear.attempted(Attempt(receiver, due.id, done.outcome, settled.attempts, done.seconds, age))
+            self._hear.attempted(Attempt(receiver, due.id, outcome, settled.attempts, done.seconds, age))
+
+    def _begin_session(self, lane: Lane, session: Session, now: int) -> None:
+        """Write down what a receiver of transactions has; what is to be sent is read again after it."""
+        name = lane.receiver.name
+        self._write()
+        lane.forget()
+        try:
+            confirmed = self._outbox.confirm(name, session.last, now, self._fence([name]))
+        except OutboxError as error:
+            session.close()
+            lane.look_at = now + int(self._poll * 1e9)
+            self._doubt(error)
+            self._miss(name, f"deliveries to {name} wait", error)
+            return
+        lane.transactions.begin(session, confirmed)
+        if sentence := told(name, confirmed):
+            self._hear.report(sentence)
 
     def _fence(self, receivers: Iterable[str]) -> Mapping[str, int]:
         return {} if self._share is None else self._share.fence(receivers)
@@ -479,7 +472,8 @@ class Dispatcher:
         try:
             every: list[Settled | Held] = [*self._unwritten, *self._unwritten_held]
             fence = self._fence({*changed, *(one.receiver for one in every)})
-            self._outbox.settle(self._unwritten, changed, self._unwritten_held, self._following, fence)
+            numbers, held = self._unwritten_numbers, self._unwritten_held
+            self._outbox.settle(self._unwritten, changed, held, self._following, fence, numbers)
         except OutboxError as error:
             self._doubt(error)
             self._write_failures += 1
@@ -494,6 +488,7 @@ class Dispatcher:
         self._kept |= changed
         self._unwritten.clear()
         self._unwritten_held.clear()
+        self._unwritten_numbers.clear()
         self._write_at, self._write_failures = None, 0
         with self._progress:
             self._progress.notify_all()

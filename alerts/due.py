@@ -61,6 +61,11 @@ class Due:
             return self.follow.place
         return self.number if self.made is None else -self.made.number
 
+    @property
+    def sign(self) -> str:
+        """The id under which receivers get it."""
+        return self.id if self.made is None else self.made.id
+
 
 @dataclass(frozen=True, slots=True)
 class Made:

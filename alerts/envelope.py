@@ -6,12 +6,17 @@ https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
 from urllib.parse import quote
 
 from alerts.notation import plain
 
+_quoted = json.JSONEncoder(ensure_ascii=False).encode
+
 CONTENT_TYPE = "application/cloudevents+json; charset=utf-8"
+DATA_TYPE = "application/json"
 EVENT_TYPE = "cep.alert.v1"
 GROUP_TYPE = "cep.alerts.v1"
 
@@ -23,13 +28,23 @@ _FORBIDDEN = {
 }
 
 
-def cloud_event(body: str) -> bytes:
-    """The event that carries an alert, given as its JSON text: equal bytes for equal text.
+def cloud_event(body: str, facts: Mapping[str, Any] | None = None) -> bytes:
+    """The event that carries an alert, given as its JSON text: equal bytes for equal text. Who has read the
+    text already gives what it says.
 
     `id` is the alert's, `source` is /cep/PACK/RULE, `subject` the key (absent without one), `time` the
     alert's; `data` is the text itself.
     """
-    alert = json.loads(body)
+    alert = facts or json.loads(body)
+    about = subject(alert["key"])
+    said = f'"subject":{_quoted(about)},' if about else ""
+    head = f'{{"specversion":"1.0","id":{_quoted(alert["id"])},"type":"{EVENT_TYPE}",'
+    head += f'"source":{_quoted(source(alert["pack"], alert["rule"]))},{said}"time":"{alert["time"]}",'
+    return f'{head}"datacontenttype":"{DATA_TYPE}","data":{body}}}'.encode()
+
+
+def alert_attributes(alert: Mapping[str, Any]) -> dict[str, str]:
+    """The attributes of the event that carries an alert."""
     attributes = {
         "specversion": "1.0",
         "id": alert["id"],
@@ -37,31 +52,34 @@ def cloud_event(body: str) -> bytes:
         "source": source(alert["pack"], alert["rule"]),
         "subject": subject(alert["key"]),
         "time": alert["time"],
-        "datacontenttype": "application/json",
+        "datacontenttype": DATA_TYPE,
     }
     if not attributes["subject"]:
         del attributes["subject"]
-    head = json.dumps(attributes, ensure_ascii=False, separators=(",", ":"))
-    return f'{head[:-1]},"data":{body}}}'.encode()
+    return attributes
 
 
 def group_event(id_: str, receiver: str, bodies: Sequence[str], count: int) -> bytes:
     """The event that carries several alerts, given as their JSON texts, oldest first: equal bytes for equal
-    texts.
+    texts. `data` is what `group_data` gives."""
+    attributes = group_attributes(id_, receiver, json.loads(bodies[-1]))
+    head = json.dumps(attributes, ensure_ascii=False, separators=(",", ":"))
+    return f'{head[:-1]},"data":{group_data(id_, bodies, count)}}}'.encode()
 
-    `id` is the notification's, `source` is /cep/notifications/RECEIVER, `time` that of the newest alert;
-    `data` is what `group_data` gives.
+
+def group_attributes(id_: str, receiver: str, newest: Mapping[str, Any]) -> dict[str, str]:
+    """The attributes of the event that carries several alerts.
+
+    `id` is the notification's, `source` is /cep/notifications/RECEIVER, `time` that of the newest alert.
     """
-    attributes = {
+    return {
         "specversion": "1.0",
         "id": id_,
         "type": GROUP_TYPE,
         "source": f"/cep/notifications/{quote(receiver, safe='')}",
-        "time": json.loads(bodies[-1])["time"],
-        "datacontenttype": "application/json",
+        "time": newest["time"],
+        "datacontenttype": DATA_TYPE,
     }
-    head = json.dumps(attributes, ensure_ascii=False, separators=(",", ":"))
-    return f'{head[:-1]},"data":{group_data(id_, bodies, count)}}}'.encode()
 
 
 def group_data(id_: str, bodies: Sequence[str], count: int) -> str:
@@ -71,6 +89,7 @@ def group_data(id_: str, bodies: Sequence[str], count: int) -> str:
     return f"{head}{','.join(bodies)}]}}"
 
 
+@lru_cache(maxsize=4096)
 def source(pack: str, rule: str) -> str:
     """The URI reference of a rule, its parts percent-encoded."""
     return f"/cep/{quote(pack, safe='')}/{quote(rule, safe='')}"
@@ -84,4 +103,5 @@ def subject(key: dict[str, object]) -> str:
     values = [plain(value) for value in key.values()]
     if len(values) > 1:
         values = [value.replace("%", "%25").replace("/", "%2F") for value in values]
-    return "/".join(values).translate(_FORBIDDEN)
+    text = "/".join(values)
+    return text if text.isprintable() else text.translate(_FORBIDDEN)

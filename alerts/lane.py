@@ -12,12 +12,13 @@ from alerts.due import Due
 from alerts.keys_in_order import KeysInOrder
 from alerts.outbox import Held, Outbox, Settled
 from alerts.outbox.notifications import Making, MakingDone
-from alerts.receivers.receiver import Following, Gathering, OfEpisodes, Outcome, Receiver
+from alerts.receivers.receiver import Following, Gathering, OfEpisodes, Outcome, Receiver, Transacting
 from alerts.settings import Settings
 from alerts.stages.candidate import Candidate, Hold
 from alerts.stages.inhibit import Inhibitors
 from alerts.stages.notifying import Notifying
 from alerts.stages.throttle import OVER
+from alerts.transactions import Transactions
 
 _SECOND = 1_000_000_000
 _AHEAD = 256  # deliveries read from the outbox at once
@@ -84,6 +85,11 @@ class Lane:
         """True for a receiver that is told what becomes of episodes."""
         if isinstance(receiver, Gathering):
             self._together, self._pace = receiver.together, receiver.pace
+        self.transactions = Transactions()
+        self.transacts = isinstance(receiver, Transacting)
+        """True for a receiver that takes transactions."""
+        if isinstance(receiver, Transacting):
+            self._together = receiver.together
 
     def take_up(self, outbox: Outbox, now: int) -> None:
         """Begin where a program before ended. Raises OutboxError."""
@@ -123,10 +129,11 @@ class Lane:
 
         Raises OutboxError.
         """
-        if self.gone:
+        if self.gone or self._transaction_under_way:
             return poll
         if len(self._ready) <= self.receiver.in_flight and now >= self.look_at:
-            most, over = len(self._taken) + _AHEAD, self.stages.throttle.next_at(now) > now
+            most = len(self._taken) + max(_AHEAD, self._together)
+            over = self.stages.throttle.next_at(now) > now
             found = outbox.due(
                 self.receiver.name, now, most, of_episodes=self._of_episodes, follows=self.follows,
                 but=OVER if over else None,
@@ -174,7 +181,7 @@ class Lane:
 
     def _waits(self, now: int) -> bool:
         idle = self.gone or not self._ready or now < self._next
-        return idle or self._in_flight >= self._most_in_flight
+        return idle or self._in_flight >= self._most_in_flight or self._transaction_under_way
 
     def _let_through(self, now: int) -> Due | None:
         """The next delivery that nothing holds back; those before it are put aside."""
@@ -291,24 +298,44 @@ class Lane:
     def companions(self, now: int) -> list[Due]:
         """Further deliveries that go out in the attempt that was taken last."""
         found: list[Due] = []
-        if self.stages.make:
+        if self.stages.make or (self.transacts and self.transactions.session is None):
             return found
         while len(found) < self._together - 1 and (due := self._let_through(now)) is not None:
             found.append(due)
         return found
 
     @property
+    def _transaction_under_way(self) -> bool:
+        """True if what comes next has to wait until a transaction is written down."""
+        return self.transacts and (self._in_flight > 0 or self.transactions.unwritten)
+
+    @property
     def _most_in_flight(self) -> int:
-        if not self.breaker.closed:
+        if not self.breaker.closed or self.transacts:
             return 1
         # a little more than can be under way, so that no thread waits while outcomes are written
         own = self.receiver.in_flight
         return own if self._pace else own + min(own, 8)
 
+    def forget(self) -> None:
+        """An attempt that was taken was not made, and what is read may not be as it was read."""
+        self._in_flight -= 1
+        self.stages.throttle.unspend()
+        self._ready.clear()
+        self._unspent.clear()
+        self._taken.clear()
+        self.stages.throttle.failing.clear()
+        if self._keys is not None:
+            self._keys = KeysInOrder(self.stages.throttle)
+        self.look_at = 0
+
     def put_back(self, dues: Sequence[Due]) -> None:
         """An attempt that was taken was not made."""
         self._in_flight -= 1
         self.stages.throttle.unspend()
+        self._leave(dues)
+
+    def _leave(self, dues: Sequence[Due]) -> None:
         for due in dues:
             self._release(due)
         self._ready.extendleft(map(Candidate, reversed(dues)))
@@ -320,15 +347,19 @@ class Lane:
 
     def settle(self, due: Due, outcome: Outcome, now: int) -> Settled:
         """Takes in the outcome of an attempt; what is to be written about it."""
-        return self.settle_all([due], outcome, now)[0]
+        return self.settle_all([due], [outcome], now)[0]
 
-    def settle_all(self, dues: Sequence[Due], outcome: Outcome, now: int) -> list[Settled]:
-        """The same of an attempt that several deliveries went out in."""
+    def settle_all(self, dues: Sequence[Due], outcomes: Sequence[Outcome], now: int) -> list[Settled]:
+        """The same of an attempt that several deliveries went out in; those behind the last outcome were not
+        attempted."""
         self._in_flight -= 1
-        self._listen(dues[0], outcome, now)
-        found = [self._settled(due, outcome, now) for due in dues]
-        for due, settled in zip(dues, found, strict=True):
-            self._release(due, settled)
+        first = next((one for one in outcomes if one.result != "refused"), outcomes[0])
+        self._listen(dues[0], first, now)
+        made = dues[: len(outcomes)]
+        found = [self._settled(due, outcome, now) for due, outcome in zip(made, outcomes, strict=True)]
+        self._leave(dues[len(made) :])
+        for due, settled in zip(made, found, strict=True):
+            self._release(due, None if self.transacts else settled)
         return found
 
     def _settled(self, due: Due, outcome: Outcome, now: int) -> Settled:
@@ -336,6 +367,10 @@ class Lane:
         made = (None if due.made is None else due.made.number), due.follow
         if outcome.result == "delivered":
             return Settled(name, due.number, "delivered", attempts, said, None, now, *made)
+        if outcome.result == "refused":
+            return Settled(name, due.number, "failed", attempts, said, None, now, *made)
+        if self.transacts:  # it is the receiver that fails, whatever it gets: in order, at its first moment
+            return Settled(name, due.number, "pending", attempts, said, due.recorded_at, now, *made)
         if outcome.result == "gone" or attempts >= self._schedule.attempts:
             return Settled(name, due.number, "failed", attempts, said, None, now, *made)
         delay = self._schedule.delay(attempts, self._random)
@@ -347,13 +382,19 @@ class Lane:
         """Note what an outcome says of the receiver itself."""
         if outcome.retry_after is not None:
             self._not_before = max(self._not_before, now + self._asked(outcome.retry_after))
-        self.breaker.note(due.number, outcome, now)
+        number = due.number
+        if self.transacts:
+            number = self.transactions.attempts  # no alert is to blame
+            if (failures := self.transactions.failures) > 0:
+                self._not_before = now + self._schedule.pause(failures, self._random)
+        self.breaker.note(number, outcome, now)
 
     def _asked(self, retry_after: int) -> int:
         return min(retry_after, int(self._schedule.longest * _SECOND))
 
     def written(self, settled: Iterable[Settled | Held]) -> None:
         """The outbox knows these outcomes; what is pending of them can be read again when it is due."""
+        self.transactions.unwritten = False
         for one in settled:
             self._taken.discard(one.place if isinstance(one, Settled) else one.number)
             if one.due_at is not None:

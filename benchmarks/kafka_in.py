@@ -38,6 +38,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 
 from broker import Brokers, brokers
 
+__all__ = ["Brokers", "brokers"]
+
 PARTITIONS = 4
 FEED = """
 [feeds.e]

@@ -60,6 +60,11 @@ CONFIG: Mapping[str, str] = MappingProxyType(
         "CEP0752": "options of Kafka that need one another",
         "CEP0753": "topics that are not named once",
         "CEP0754": "a field that the record of a log cannot give",
+        "CEP0755": "an option that no producer of Kafka may be told",
+        "CEP0756": "dead letters that go to no topic",
+        "CEP0765": "keys of a schema that do not go together",
+        "CEP0766": "a schema that cannot be read",
+        "CEP0767": "a schema that does not fit the stream",
         "CEP0786": "a feed over HTTP that nobody can bring events to",
     }
 )
@@ -92,6 +97,8 @@ RUNNING: Mapping[str, str] = MappingProxyType(
         "CEP0811": "a topic that is not there",
         "CEP0873": "a standby without an outbox on a server",
         "CEP0874": "another process has begun the batch",
+        "CEP0875": "a schema registry does not answer",
+        "CEP0876": "a schema registry does not let the job in",
         "CEP0880": "a clock that cannot be right",
         "CEP0881": "a file of the state folder that the job's user may not use",
         "CEP0890": "the cluster does not run the job",

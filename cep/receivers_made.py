@@ -9,7 +9,8 @@ from alerts.receivers.console import ConsoleReceiver, Stream
 from alerts.receivers.egress import Egress
 from alerts.receivers.receiver import Receiver as Sender
 from cep.config import Receiver
-from cep.config.targets import Console, Email, File, PagerDuty, Slack, Webhook
+from cep.config.targets import Console, Email, File, Kafka, PagerDuty, Slack, Webhook
+from cep.sources.kafka.options import revealed
 
 if TYPE_CHECKING:
     from alerts.receivers.mail import MailReceiver
@@ -51,6 +52,11 @@ def receiver_made(described: Receiver, environ: Mapping[str, str], console: Stre
             from alerts.receivers.json_lines import FileReceiver
 
             return FileReceiver(name, target.path, longest=target.longest, durable=target.durable)
+        case Kafka():
+            from alerts.receivers.kafka import KafkaReceiver, Topic
+
+            topic = Topic(target.servers, target.topic, revealed(target.options, environ))
+            return KafkaReceiver(name, topic, target.key, target.mode)
 
 
 def _mail(name: str, target: Email, environ: Mapping[str, str]) -> MailReceiver:

@@ -168,6 +168,11 @@ class Job:
         self.until(f"{lines:,} events", lambda: self.metrics().get("cep_events_total", 0) >= self._lines)
         return lines, lines / (time.monotonic() - start)
 
+    def kill(self) -> None:
+        """Ends it as a loss of power would."""
+        self._process.kill()
+        self._process.wait()
+
     def deploy(self, packs: Path) -> None:
         """Deploy packs and show what the command says. Raises DemoError if it fails."""
         command = [str(CEP), "deploy", str(packs), "--job", str(self.place.job)]

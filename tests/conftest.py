@@ -26,14 +26,15 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.fixture(scope="session")
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Brokers]:
-    """A broker for all tests of a worker, each of which has topics and ids of its own there.
+    """A broker for all tests of a worker, each of which has topics and ids of its own there; with a second
+    port for users with passwords.
 
     Where its jars are missing the test is skipped, but not in continuous integration.
     """
-    from broker import brokers, lacking
+    from broker import Secured, brokers, lacking
 
     if why := lacking():
         assert "CEP_TOOLS" not in os.environ, why
         pytest.skip(why)
-    with brokers(tmp_path_factory.mktemp("kafka")) as one:
+    with brokers(tmp_path_factory.mktemp("kafka"), secured=Secured()) as one:
         yield one

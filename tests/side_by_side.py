@@ -19,7 +19,8 @@ from pathlib import Path
 PYTEST = [sys.executable, "-m", "pytest", "-q"]
 EFFORT = "0.1"
 JVM, OTHERS = "(spark or kafka) and not soak", "not spark and not kafka and not soak and not browser"
-ONE_BY_ONE = ("--dist", "load", "--maxschedchunk", "1")
+ONE_BY_ONE = ("--dist", "loadgroup", "--no-loadscope-reorder")
+"""Each test goes to whoever is free, in order; those of a group, which share a job, to one."""
 LONGEST = ("test_job_conformance.py", "test_job_poison.py", "test_job_signals.py", "test_lost_processes.py")
 """Files whose tests take most: they begin first, so that none of them is left alone at the end."""
 

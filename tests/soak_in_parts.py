@@ -31,7 +31,8 @@ WINDOWS = "tests/windows/test_windows_agree_for_long.py"
 LINES = "tests/cep/test_decode_kernel.py"
 DUEL = "tests/percolator/test_long_duel.py"
 SIGNALS = "tests/job/test_job_signals.py"
-PARTS = (LONG, WINDOWS, LINES, DUEL)
+FAULTS = "tests/job/test_fault_sequences.py"
+PARTS = (LONG, WINDOWS, LINES, DUEL, FAULTS)
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "build" / "soak"
 TOTAL = re.compile(r"seeds from \d+: (.*)")
@@ -95,7 +96,7 @@ def marked(part: str, folder: str) -> list[Piece]:
 
 
 NO_JVM = ("programs", "windows", "queries", "lines", "cep", "percolator", "rules", "others")
-JVM = ("jobs", "signals", "kills")
+JVM = ("jobs", "signals", "kills", "faults")
 """Parts that start a JVM: a piece at a time."""
 
 
@@ -110,6 +111,8 @@ def pieces(part: str, effort: float) -> list[Piece]:
             return split(part, DUEL, 10, effort)
         case "lines":
             return split(part, LINES, 4, effort)
+        case "faults":
+            return split(part, FAULTS, 40, effort)
         case "cep" | "percolator" | "rules":
             return [*generated(part, [part], effort), *marked(part, part)]
         case "others":

@@ -15,6 +15,7 @@ notifications  several alerts that go out together
 traces       what stages said of a delivery
 silences     what people do not want to be told of, and what that holds back
 episodes     which alerts belong together, and what people said of them
+positions    how far receivers of transactions are
 leases       which of several processes may do something
 deliveries   what is due, what came of it, how much waits
 standings    how receivers stand: breakers and pauses

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from alerts.outbox.schema import ENDED, FAILED, FOR_GOOD, HELD, alerts, assigned
 
 STATES: tuple[State, ...] = ("pending", "delivered", "failed")
 _CHUNK = 500
+_TOGETHER = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,48 @@ def next_due(connection: Connection, receiver: str, after: int) -> int | None:
 
 
 def settle(connection: Connection, settled: Collection[Settled]) -> None:
-    """Writes the outcomes of attempts."""
+    """Writes the outcomes of attempts, equal ones together."""
+    equal: dict[tuple[object, ...], list[int]] = {}
+    for s in settled:
+        if s.made is not None:
+            settle_made(connection, s.made, s)
+        elif s.follow is None:
+            said = s.receiver, s.state, s.attempts, s.outcome, s.due_at, s.settled_at
+            equal.setdefault(said, []).append(s.number)
+    _settle_each(connection, {said: some for said, some in equal.items() if len(some) < _TOGETHER})
+    d = deliveries.c
+    for (receiver, state, attempts, outcome, due_at, settled_at), numbers in equal.items():
+        if len(numbers) < _TOGETHER:
+            continue
+        values = {
+            "state": state, "attempts": attempts, "outcome": outcome, "due_at": due_at,
+            "settled_at": settled_at, "held": None,
+        }  # fmt: skip
+        lone: list[int] = []
+        for first, last in _runs(sorted(numbers)):
+            if last - first < _TOGETHER:
+                lone += range(first, last + 1)
+                continue
+            mine = d.receiver == receiver, d.alert.between(first, last), d.state != ENDED
+            connection.execute(update(deliveries).where(*mine).values(values))
+        for some in _chunks(lone):
+            mine = d.receiver == receiver, d.alert.in_(some), d.state != ENDED
+            connection.execute(update(deliveries).where(*mine).values(values))
+
+
+def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """First and last of each run of numbers that follow one another; they rise."""
+    first = last = numbers[0]
+    for number in numbers[1:]:
+        if number != last + 1:
+            yield first, last
+            first = number
+        last = number
+    yield first, last
+
+
+def _settle_each(connection: Connection, equal: Mapping[tuple[object, ...], Sequence[int]]) -> None:
+    """The same, one by one."""
     d = deliveries.c
     this = (
         update(deliveries)
@@ -86,23 +128,12 @@ def settle(connection: Connection, settled: Collection[Settled]) -> None:
         )
     )  # fmt: skip
     rows = [
-        {
-            "r": s.receiver,
-            "n": s.number,
-            "s": s.state,
-            "a": s.attempts,
-            "o": s.outcome,
-            "d": s.due_at,
-            "t": s.settled_at,
-        }
-        for s in settled
-        if s.made is None and s.follow is None
+        {**dict(zip("rsaodt", said, strict=True)), "n": number}
+        for said, some in equal.items()
+        for number in some
     ]
     if rows:
         connection.execute(this, rows)
-    for one in settled:
-        if one.made is not None:
-            settle_made(connection, one.made, one)
 
 
 def hasten(connection: Connection, receiver: str, now: int) -> None:

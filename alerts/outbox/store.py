@@ -7,18 +7,20 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from types import MappingProxyType
+from uuid import uuid4
 
 from sqlalchemy import Connection, Engine, inspect, select
 
 from alerts.codes import WRONG_VERSION
 from alerts.due import Due, Settled
-from alerts.outbox import deliveries, incidents, leases, migration, notifications, stored
+from alerts.outbox import deliveries, incidents, leases, migration, notifications, positions, stored
 from alerts.outbox.connect import LARGE, WRITES, checkpoint, engine_for, look_through, place_of, scrub
 from alerts.outbox.deliveries import Status
 from alerts.outbox.episodes import episodes_of, ids_of
 from alerts.outbox.errors import OutboxError, translated
 from alerts.outbox.notifications import Making, MakingDone
 from alerts.outbox.pages import Wanted
+from alerts.outbox.positions import Confirmed, Kept
 from alerts.outbox.record import MANY, BatchRecord, Recorded, record
 from alerts.outbox.schema import VERSION, assigned, indexed, metadata, versions
 from alerts.outbox.silences import Held, read_silences
@@ -28,6 +30,7 @@ from alerts.outbox.standings import read_standings, write_standings
 from alerts.outbox.stored import Delivery, StoredAlert
 from alerts.outbox.trailing import index_some
 from alerts.outbox.ways import ways_told
+from alerts.position import Position
 from alerts.raised import Raised
 from alerts.routing import Branches, Routes
 from alerts.silences import Silence
@@ -268,10 +271,11 @@ class Outbox:
         held: Sequence[Held] = (),
         following: Collection[str] = (),
         fence: Mapping[str, int] = _NO_FENCE,
+        numbers: Mapping[str, int] = _NO_FENCE,
     ) -> None:
         """Writes what came of attempts, how receivers stand since, and what stages hold back, in one
         transaction, if the leases of the `fence` are held. `following` are receivers that are told what
-        becomes of episodes."""
+        becomes of episodes. `numbers` are those of the last transactions, by receiver."""
         with self.writing() as connection:
             leases.fence(connection, fence)
             deliveries.settle(connection, settled)
@@ -279,6 +283,7 @@ class Outbox:
                 self._note_told(connection, [one for one in settled if one.receiver in following])
             write_standings(connection, standings)
             hold_back(connection, held)
+            positions.move(connection, numbers)
 
     def _note_told(self, connection: Connection, settled: Sequence[Settled]) -> None:
         """Note what receivers were told of episodes."""
@@ -294,6 +299,21 @@ class Outbox:
         with self.writing() as connection:
             leases.fence(connection, fence)
             return [_made(connection, one, stages, now) for one in makings]
+
+    def position(self, receiver: str, fence: Mapping[str, int] = _NO_FENCE) -> Kept:
+        """How far a receiver that takes transactions is, by what is written down; if the leases are held."""
+        with self.writing() as connection:
+            leases.fence(connection, fence)
+            return positions.begin(connection, receiver, uuid4().hex[:16])
+
+    def confirm(
+        self, receiver: str, last: Position, now: int, fence: Mapping[str, int] = _NO_FENCE
+    ) -> Confirmed:
+        """Writes down what a receiver has by its own word and the outbox does not know yet; if the leases are
+        held."""
+        with self.writing() as connection:
+            leases.fence(connection, fence)
+            return positions.confirm(connection, receiver, last, now)
 
     @property
     def shared(self) -> bool:

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
-from alerts.due import Follow, Made
+from alerts.due import Due, Follow, Made
+from alerts.position import Position
 
-Result = Literal["delivered", "rejected", "unreachable", "gone"]
-"""delivered; answered, but not with success; no answer; asked never to be called again."""
+Result = Literal["delivered", "rejected", "unreachable", "gone", "refused"]
+"""delivered; answered, but not with success; no answer; asked never to be called again; this one never can be
+delivered, and others can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,3 +91,36 @@ class Following(OfEpisodes, Protocol):
 
     def tell(self, follow: Follow, body: str, now: int) -> Outcome:
         """Makes one attempt to tell how an episode stands, whose last alert has this JSON text; as `send`."""
+
+
+class Session(Protocol):
+    """A way to a receiver of transactions, open for one dispatcher: whoever opens another has ended it."""
+
+    @property
+    def last(self) -> Position:
+        """The position that the receiver had when it was opened; 0 is before the first."""
+
+    @property
+    def over(self) -> bool:
+        """True if it takes nothing any more: the next attempt opens another."""
+
+    def send(self, number: int, dues: Sequence[Due], now: int) -> Sequence[Outcome]:
+        """Makes one attempt to deliver in the transaction of this number; the outcomes of the first of them,
+        one at least unless it is over, in their order. What is delivered is so all together, with the
+        position, or not at all. Blocks, for no longer than a limit of its own."""
+
+    def close(self) -> None:
+        """Ends it. What is under way counts as not sent."""
+
+
+@runtime_checkable
+class Transacting(Receiver, Protocol):
+    """A receiver that takes deliveries in transactions and keeps the position of the last one with them."""
+
+    @property
+    def together(self) -> int:
+        """The number of deliveries that one transaction takes at most."""
+
+    def open(self, id_: str) -> Session | Outcome:
+        """Ends every session of this id, in whatever process, and opens one; or why that cannot be done.
+        Blocks, for no longer than a limit of its own."""

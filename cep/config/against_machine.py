@@ -14,6 +14,7 @@ from pathlib import Path
 
 from cep.config.job import Job, Listen
 from cep.config.machines import masters
+from cep.config.registries import check_registry
 from cep.sources.files import globs
 from cep.sources.files.checks import missing, there
 from cep.sources.files.files import paths
@@ -72,7 +73,8 @@ def _holds_rules(folder: Path) -> bool:
 
 def check_folders(job: Job) -> list[Diagnostic]:
     """Feeds that cannot be read here: Spark would not start, or find nothing for ever."""
-    return [found for feed in job.feeds for found in feed.source.check(job.options(feed.name))]
+    found = [one for feed in job.feeds for one in feed.source.check(job.options(feed.name))]
+    return [*found, *(one for feed in job.feeds for one in check_registry(feed, job.options(feed.name)))]
 
 
 def _odd_folder(job: Job) -> list[Diagnostic]:

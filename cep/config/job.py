@@ -15,6 +15,7 @@ from cep.config.places import Places
 from cep.config.targets import Target
 from cep.decode.formats import FeedFormat
 from cep.secrets import Secret
+from cep.sources.kafka.options import Options as ClientOptions
 from cep.sources.source import AnySource, Feed, Options
 from rules.diagnostics import Diagnostic, DiagnosticsError
 
@@ -81,6 +82,16 @@ class Listen:
         return self.certificate is not None
 
 
+@dataclass(frozen=True, slots=True)
+class Letters:
+    """The topics of a cluster that dead letters and late events go to; None: they are only kept."""
+
+    servers: str
+    topic: str | None
+    late: str | None
+    options: ClientOptions
+
+
 Scope = Literal["read", "operate", "deploy", "ingest"]
 SCOPES: tuple[Scope, ...] = ("read", "operate", "deploy", "ingest")
 
@@ -137,6 +148,7 @@ class Job:
     tokens: tuple[Token, ...]
     keep: int
     retention: Retention
+    letters: Letters | None
     settings: Settings
     places: Places = field(repr=False, compare=False)
 

@@ -17,7 +17,7 @@ from cep.config.notifying import check_notifying, grouping_of, settings_of
 from cep.config.places import Places, places_of
 from cep.config.routes import check_routes
 from cep.config.syntax import not_toml, too_deep, unseen_in
-from cep.config.targets import Console, Email, File, PagerDuty, Slack, Target, Webhook
+from cep.config.targets import Console, Email, File, Kafka, PagerDuty, Slack, Target, Webhook
 from cep.config.tokens import check_tokens
 from cep.config.values import (
     access_token,
@@ -31,6 +31,7 @@ from cep.config.values import (
 )  # fmt: skip
 from cep.config.without_effect import without_effect
 from cep.secrets import Secret, SecretError, without_secrets
+from cep.sources.kafka.options import Options as ClientOptions
 from cep.sources.source import Feed, Options
 from cep.sources.values import UnfitError
 from rules.diagnostics import Diagnostic, has_errors, in_order
@@ -115,6 +116,7 @@ def _validated(
 ) -> JobLoaded:
     from pydantic import ValidationError
 
+    from cep.config.letters import letter_mistakes
     from cep.config.mistakes import diagnose
     from cep.config.receiver_kinds import Section, mistakes
     from cep.config.shape import JobFile
@@ -129,6 +131,7 @@ def _validated(
     diagnostics.extend(found for one in receivers for found in mistakes(one))
     for name, feed in shaped.feeds.items():
         diagnostics.extend(feed.mistakes(Options(path.parent, partial(places.option, name))))
+    diagnostics.extend(letter_mistakes(shaped.deadletters, places, path.parent))
     if diagnostics:
         return _refused(*in_order(diagnostics))
     job = _job(path, shaped, receivers, places)
@@ -144,6 +147,8 @@ def _validated(
 
 
 def _job(path: Path, shaped: JobFile, receivers: Sequence[Section], places: Places) -> Job:
+    from cep.config.letters import letters_of
+
     folder = path.parent
     state = folder / shaped.job.state
     outbox = shaped.outbox.url if shaped.outbox else f"sqlite:///{state}/outbox.db"
@@ -170,6 +175,7 @@ def _job(path: Path, shaped: JobFile, receivers: Sequence[Section], places: Plac
         ),
         keep=keep_time(shaped.record.keep),
         retention=_retention(shaped.retention),
+        letters=letters_of(shaped.deadletters, folder),
         places=places,
     )
 
@@ -200,7 +206,7 @@ def _listen(section: HttpSection, folder: Path) -> Listen:
 def _feed(name: str, feed: FeedSection, folder: Path) -> Feed:
     source = feed.made(folder)
     assert source is not None, "in a job file every option that a source needs has to stand"
-    return Feed(name, source, feed.written)
+    return Feed(name, source, feed.written(folder))
 
 
 def _receiver(one: Section) -> Receiver:
@@ -225,8 +231,10 @@ def _secrets(job: Job, environ: Mapping[str, str]) -> list[Diagnostic]:
         found += _secret(job.places.value(("job", "mask_key")), job.mask_key, mask_key, environ)
     for receiver in job.receivers:
         found += receiver_secrets(job, receiver, environ)
+    if job.letters is not None:
+        found += _of_options(job, ("deadletters",), job.letters.options, environ)
     for feed in job.feeds:
-        for name, secret in feed.source.secrets().items():
+        for name, secret in feed.secrets().items():
             found += _secret(job.places.option(feed.name, "options", name), secret, present, environ)
     for token in job.tokens:
         found += _secret(
@@ -245,6 +253,19 @@ def receiver_secrets(job: Job, receiver: Receiver, environ: Mapping[str, str]) -
     for key, secret, check in _of_target(receiver.target):
         if secret is not None:
             found += _secret(job.places.value((*place, key)), secret, check, environ)
+    if isinstance(receiver.target, Kafka):
+        found += _of_options(job, place, receiver.target.options, environ)
+    return found
+
+
+def _of_options(
+    job: Job, table: tuple[str, ...], options: ClientOptions, environ: Mapping[str, str]
+) -> list[Diagnostic]:
+    """The same of the options of a client."""
+    found: list[Diagnostic] = []
+    for name, secret in options:
+        span = job.places.value(job.places.dotted((*table, "options", name)))
+        found += _secret(span, secret, present, environ)
     return found
 
 
@@ -259,7 +280,7 @@ def _of_target(target: Target) -> list[tuple[str, Secret | None, Check]]:
             return [("routing_key", target.routing_key, present), ("url", target.url, web_address)]
         case Email():
             return [("password", target.password, present)]
-        case Console() | File():
+        case Console() | File() | Kafka():
             return []
 
 

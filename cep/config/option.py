@@ -55,7 +55,7 @@ def feed_option(text: str, folder: Path) -> FeedOption | list[Diagnostic]:
         return in_order(diagnose(error, places))
     if found := list(section.mistakes(Options(folder, partial(places.option, name)))):
         return in_order(found)
-    return FeedOption(name, section.made(folder), section.written, places)
+    return FeedOption(name, section.made(folder), section.written(folder), places)
 
 
 _NO_STREAM = "--feed begins with the name of a stream"

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from cep.config import sections
 from cep.config.places import KeyPath, Places
-from cep.config.targets import Console, Email, File, PagerDuty, Slack, Target, Webhook
+from cep.config.targets import Console, Email, File, Kafka, PagerDuty, Slack, Target, Webhook
 from cep.config.values import mail_place
 from cep.secrets import Secret, SecretError, read_text
+from cep.sources.kafka.checks import PRODUCER, option_mistakes
+from cep.sources.kafka.options import named
+from cep.sources.source import Options
 from rules.diagnostics import Diagnostic
 from rules.source import SourceFile, Span
 
@@ -30,6 +33,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("tls", "user", "password", "subject", "message", "html", "allow_private"),
     ),
     "file": (("path",), ("rotate_mb", "fsync")),
+    "kafka": (("servers", "topic"), ("key", "mode", "options")),
 }
 """By kind: the options that it needs, and those that it may have. Every kind has rules, severity, and how it
 is told (`_MANNER`)."""
@@ -42,6 +46,7 @@ _TEMPLATES: dict[str, dict[str, Literal["text", "slack", "html"]]] = {
     "slack": {"message": "slack"},
     "pagerduty": {"message": "text"},
     "email": {"subject": "text", "message": "text", "html": "html"},
+    "kafka": {"key": "text"},
 }
 """The options that are templates, with what their values are escaped for."""
 
@@ -58,6 +63,11 @@ class Section:
     def path(self, key: str) -> KeyPath:
         """The path of an option in the job file."""
         return ("receivers", self.name, key)
+
+    def span(self, *names: str) -> Span:
+        """The place of the value of an option, or of one in its table; of "" that of the receiver."""
+        path = ("receivers", self.name, *filter(None, names))
+        return self.places.value(self.places.dotted(path))
 
 
 def mistakes(section: Section) -> Iterator[Diagnostic]:
@@ -90,6 +100,8 @@ def mistakes(section: Section) -> Iterator[Diagnostic]:
             section.places.key(section.path("")[:-1]),
             help="`user` and `password` stand together; without both nobody signs in",
         )
+    if kind == "kafka":
+        yield from option_mistakes(section.options.options, Options(section.folder, section.span), PRODUCER)
     for key, markings in _TEMPLATES.get(kind, {}).items():
         yield from _template(section, key, markings)
 
@@ -162,6 +174,9 @@ def target(section: Section) -> Target:
             return PagerDuty(key, url, text(one.message), one.allow_private)
         case "file":
             return File(folder / _there(one.path), one.rotate_mb * 1_000_000, one.fsync == "always")
+        case "kafka":
+            servers, topic, options = _there(one.servers), _there(one.topic), named(one.options, folder)
+            return Kafka(servers, topic, text(one.key), one.mode, options)
         case "email":
             host, port = mail_place(_there(one.server), one.tls)
             return Email(

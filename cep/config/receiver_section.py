@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from cep.config import values
+from cep.sources.kafka.options import flat
 from cep.sources.section import Section, Text
+from cep.sources.values import brokers, topic_name
 
-Kind = Literal["console", "webhook", "slack", "pagerduty", "email", "file"]
+Kind = Literal["console", "webhook", "slack", "pagerduty", "email", "file", "kafka"]
 Format = Literal["cloudevents", "alertmanager"]
 Url = Annotated[str, AfterValidator(values.webhook)]
 Label = Annotated[str, AfterValidator(values.label)]
@@ -42,6 +44,15 @@ class ReceiverSection(Section):
     path: Annotated[str | None, AfterValidator(values.file), Field(examples=["alerts.jsonl"])] = None
     rotate_mb: Annotated[int, Field(ge=1, le=1_000_000, examples=[100])] = 100
     fsync: Annotated[Literal["always", "never"], Field(examples=["always"])] = "always"
+    servers: Annotated[str | None, AfterValidator(brokers), Field(examples=["b1:9092,b2:9092"])] = None
+    topic: Annotated[str | None, AfterValidator(topic_name), Field(examples=["alerts"])] = None
+    key: Annotated[Template | None, Field(examples=["{{ alert.rule }}"])] = None
+    mode: Annotated[Literal["structured", "binary"], Field(examples=["binary"])] = "structured"
+    options: Annotated[
+        dict[str, object],
+        BeforeValidator(flat),
+        Field(default_factory=dict, examples=[{"compression.type": "zstd"}]),
+    ]
     allow_private: Annotated[bool, Field(examples=[True])] = False
     rules: Annotated[list[Text] | None, Field(min_length=1, examples=[["card_testing"]])] = None
     group_by: Annotated[list[Label] | None, Field(examples=[["rule", "card_id"]])] = None

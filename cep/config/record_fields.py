@@ -34,6 +34,21 @@ def check_record(feed: Feed | FeedOption, places: Places, stream: Stream) -> Ite
         yield Diagnostic("CEP0754", "error", said, places.value((*at, "time")), help=help_)
     yield from _twice(feed, places, stream)
     yield from _of_value(feed, places, stream)
+    yield from _of_schema(feed, places, stream)
+
+
+def _of_schema(feed: Feed | FeedOption, places: Places, stream: Stream) -> Iterator[Diagnostic]:
+    """Fields that the schema of a feed's file cannot give."""
+    if feed.format.schemas is None:
+        return
+    from cep.decode.by_schema.codecs import misfits
+
+    for field, reason in misfits(stream, feed.format):
+        place = ("feeds", feed.name, "fields", field)
+        given = field in dict(feed.format.fields)
+        at = places.value(place) if given else places.value(("feeds", feed.name, "schema"))
+        help_ = "say in `fields` how the schema calls it, or declare the field as the schema has it"
+        yield Diagnostic("CEP0767", "error", reason, at, help=help_)
 
 
 def _twice(feed: Feed | FeedOption, places: Places, stream: Stream) -> Iterator[Diagnostic]:

@@ -14,7 +14,7 @@ from cep.config.receiver_section import Label, Length, ReceiverSection
 from cep.sources.kafka.options import flat
 from cep.sources.kinds import OneOf
 from cep.sources.section import FeedSection, Section, Text
-from cep.sources.values import filled, path
+from cep.sources.values import brokers, filled, path, topic_name
 
 Name = Annotated[str, AfterValidator(filled), AfterValidator(values.no_path)]
 Path = Annotated[str, AfterValidator(path)]
@@ -116,6 +116,19 @@ class RetentionSection(Section):
     dead_letters: Annotated[str, AfterValidator(values.length), Field(examples=["30 days"])] = "30 days"
 
 
+class LettersSection(Section):
+    """[deadletters]"""
+
+    servers: Annotated[str, AfterValidator(brokers), Field(examples=["b1:9092,b2:9092"])]
+    topic: Annotated[str | None, AfterValidator(topic_name), Field(examples=["dead-letters"])] = None
+    late: Annotated[str | None, AfterValidator(topic_name), Field(examples=["late-events"])] = None
+    options: Annotated[
+        dict[str, object],
+        BeforeValidator(flat),
+        Field(default_factory=dict, examples=[{"compression.type": "zstd"}]),
+    ]
+
+
 class HttpSection(Section):
     """[http]"""
 
@@ -159,6 +172,7 @@ class JobFile(Section):
     alerts: AlertsSection = AlertsSection()
     record: RecordSection = RecordSection()
     retention: RetentionSection = RetentionSection()
+    deadletters: LettersSection | None = None
     http: HttpSection | None = None
     tokens: Annotated[dict[Name, TokenSection], Field(default_factory=dict)]
     spark: SparkSection | None = None

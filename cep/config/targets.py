@@ -13,6 +13,7 @@ from typing import ClassVar, Literal
 from urllib.parse import urlsplit
 
 from cep.secrets import Secret
+from cep.sources.kafka.options import Options
 
 _PAGERDUTY = "events.pagerduty.com"
 
@@ -114,11 +115,29 @@ class File:
         return str(self.path)
 
 
+@dataclass(frozen=True, slots=True)
+class Kafka:
+    """A topic of a cluster; `key` is a template's text, None: the key of the alert; `options` are those of a
+    producer."""
+
+    kind: ClassVar = "kafka"
+    servers: str
+    topic: str
+    key: str | None
+    mode: Literal["structured", "binary"]
+    options: Options
+
+    @property
+    def where(self) -> str:
+        """The topic and the brokers."""
+        return f"{self.topic} at {self.servers}"
+
+
 def _host(url: Secret) -> str:
     return url.written if url.refers else urlsplit(url.written).hostname or ""
 
 
-Target = Console | Webhook | Slack | PagerDuty | Email | File
+Target = Console | Webhook | Slack | PagerDuty | Email | File | Kafka
 
 
 def address_of(target: Target, environ: Mapping[str, str]) -> tuple[str, int] | None:
@@ -130,6 +149,9 @@ def address_of(target: Target, environ: Mapping[str, str]) -> tuple[str, int] | 
             return (_PAGERDUTY, 443) if target.url is None else _address(target.url.reveal(environ))
         case Email():
             return target.host, target.port
+        case Kafka():
+            host, _, port = target.servers.partition(",")[0].rpartition(":")
+            return host.strip("[]"), int(port)
         case Console() | File():
             return None
 

@@ -5,14 +5,18 @@ Light on purpose: the job's configuration reads it without loading Arrow.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-Kind = Literal["json", "csv", "parquet", "raw"]
+from cep.secrets import Secret
+
+Kind = Literal["json", "csv", "parquet", "avro", "protobuf", "raw"]
 KINDS: tuple[Kind, ...] = ("json", "csv", "parquet")
 """What files hold."""
-RECORD_KINDS: tuple[Kind, ...] = ("json", "csv", "raw")
+RECORD_KINDS: tuple[Kind, ...] = ("json", "csv", "avro", "protobuf", "raw")
 """What the values of a log's records hold; `raw`: the text of one field."""
+BY_SCHEMA: tuple[Kind, ...] = ("avro", "protobuf")
+"""Formats of which a record cannot be read without the schema that it was written by."""
 Compression = Literal["none", "gzip", "zstd"]
 
 EPOCHS = {"epoch_s": 10**9, "epoch_ms": 10**6, "epoch_us": 10**3, "epoch_ns": 1}
@@ -58,6 +62,31 @@ def _compression(name: str) -> Compression:
 
 
 @dataclass(frozen=True, slots=True)
+class Registry:
+    """A schema registry: its address, and what its client is told, by the names of OF_REGISTRY."""
+
+    address: str
+    options: tuple[tuple[str, Secret], ...] = ()
+
+
+OF_REGISTRY = "schema.registry."
+"""How the options of a registry's client begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schemas:
+    """The schemas of a feed's records: `text` is that of a file, an Avro schema or a FileDescriptorSet.
+
+    `message` is the full name of the message of Protobuf; "" for the only one that the file has. With a
+    `registry` each record has the id of the schema that it was written by.
+    """
+
+    text: bytes = field(default=b"", repr=False)
+    message: str = ""
+    registry: Registry | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class FeedFormat:
     """The format of the events of one feed; the defaults are those of a feed without job.toml.
 
@@ -67,7 +96,7 @@ class FeedFormat:
     pattern; `zone` (IANA name or ±hh:mm) is that of timestamps that name none. `header` and `delimiter`
     concern CSV: without a header, columns stand in the order in which the stream declares its fields,
     constants left out. `key` is the field that the key of a log's record gives, "" for none; with
-    `record_time` the time of the record is that of the event.
+    `record_time` the time of the record is that of the event. Formats BY_SCHEMA have `schemas`.
     """
 
     fields: tuple[tuple[str, str], ...] = ()
@@ -79,6 +108,7 @@ class FeedFormat:
     format: Kind | None = None
     key: str = ""
     record_time: bool = False
+    schemas: Schemas | None = None
 
     def of(self, file: str) -> FileFormat:
         """Format and compression of a file of this feed. Raises UnknownFormatError."""

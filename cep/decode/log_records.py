@@ -19,6 +19,7 @@ from cep.decode.arrays import numbers
 from cep.decode.blocks import Decoder
 from cep.decode.convert import lacks, required_fields
 from cep.decode.csv_records import CsvReader, columns_of
+from cep.decode.formats import BY_SCHEMA
 from cep.decode.json_lines import JsonReader
 from cep.decode.letters import Decoded
 from cep.decode.malformed import Malformed
@@ -52,6 +53,16 @@ class LogRecords:
 def decode_log(using: Decoder, records: LogRecords, place: str, partition: str) -> Decoded:
     """The events and dead letters of records; `place` is their @file, their offsets are @offset."""
     return using.decoded(_LogReader(using, records), records.offsets, place, partition)
+
+
+def decode_values(
+    using: Decoder, records: Sequence[tuple[int, bytes]], place: str, partition: str
+) -> Decoded:
+    """The same of values by themselves, each with its offset: what keys and times gave was not kept."""
+    none = (None,) * len(records)
+    offsets = np.array([offset for offset, _ in records], np.int64)
+    values = LogRecords([data for _, data in records], none, np.full(len(records), -1), offsets)
+    return decode_log(using, values, place, partition)
 
 
 class _LogReader:
@@ -139,6 +150,10 @@ class _LogReader:
             texts = _texts(self._values, "not valid UTF-8", reasons)
             self._refused = {**reasons, **self._refused}
             return _RawReader(self._values, texts, declared_schema(stream), using.constants)
+        if kind in BY_SCHEMA:
+            from cep.decode.by_schema.reader import schema_reader
+
+            return schema_reader(self._values, stream, using.feed, using.constants)
         if not all(self._values):
             for number, value in enumerate(self._values):
                 if not value:

@@ -1,8 +1,8 @@
 """Parquet: rows that have types already, brought to the stream's types where that loses nothing.
 
 Integers may become doubles or decimals, narrower numbers wider ones, and any timestamp one in
-nanoseconds; numbers never become strings nor strings numbers. Text and numbers in a timestamp field
-are read as `timestamps` of the feed says.
+nanoseconds; numbers never become strings nor strings numbers, but for decimals, which may be written as
+texts. Text and numbers in a timestamp field are read as `timestamps` of the feed says.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class TableReader:
         for field in self._stream.fields:
             if field.name in self._sources:
                 array = rows.column(self._sources[field.name]).combine_chunks()
-                columns[field.name] = _fitted(array, field.type, self._feed, field.name)
+                columns[field.name] = fitted(array, field.type, self._feed, field.name)
         return declared(columns, self._constants, len(chosen), self._stream, self._feed)
 
     def usual(self, _: Indices) -> Iterator[tuple[pa.Table, Indices]]:
@@ -113,7 +113,7 @@ class TableReader:
             if nothing.column_names.count(source) > 1:
                 return f"two columns are called `{source}`"
             try:
-                _fitted(nothing.column(source).combine_chunks(), field.type, self._feed, field.name)
+                fitted(nothing.column(source).combine_chunks(), field.type, self._feed, field.name)
             except Malformed as error:
                 return error.reason
         return None
@@ -180,19 +180,24 @@ def _decoded(array: pa.Array, name: str) -> pa.Array:
         raise Malformed(f"`{name}` has a value that its dictionary has not") from None
 
 
-def _fitted(array: pa.Array, type_: Type, feed: FeedFormat, name: str) -> pa.Array:
-    """The array in a type that convert.declared goes on from. Raises Malformed."""
+def fitted(
+    array: pa.Array, type_: Type, feed: FeedFormat, name: str, holder: str = "the file's column is"
+) -> pa.Array:
+    """The array in a type that convert.declared goes on from. Raises Malformed.
+
+    `holder` begins what is said of an array of a type that does not fit.
+    """
     if pa.types.is_dictionary(array.type):
         array = _decoded(array, name)
     found = array.type
     if pa.types.is_null(found):
         return array.cast(arrow_type(type_))
-    wrong = Malformed(f"wrong type: `{name}` is a {type_}, the file's column is {found}")
+    wrong = Malformed(f"wrong type: `{name}` is a {type_}, {holder} {found}")
     match type_:
         case ListOf(element):
             if type(array) not in _LISTS:  # a map is a list of its own kind
                 raise wrong
-            items = of_items(array, name, lambda items, place: _fitted(items, element, feed, place))
+            items = of_items(array, name, lambda items, place: fitted(items, element, feed, place, holder))
             # flatten() drops what a null holds: each of a fixed size holds some
             lengths = pc.list_value_length(array).fill_null(0).to_numpy(zero_copy_only=False)
             offsets = numbers(np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])).cast(pa.int32())
@@ -201,7 +206,7 @@ def _fitted(array: pa.Array, type_: Type, feed: FeedFormat, name: str) -> pa.Arr
             if not pa.types.is_struct(found):
                 raise wrong
             parts = [
-                _fitted(pc.struct_field(array, part), part_type, feed, f"{name}.{part}")
+                fitted(pc.struct_field(array, part), part_type, feed, f"{name}.{part}", holder)
                 if found.get_field_index(part) >= 0
                 else pa.nulls(len(array), arrow_type(part_type))
                 for part, part_type in fields
@@ -232,6 +237,8 @@ def _target(found: pa.DataType, type_: Scalar, feed: FeedFormat) -> pa.DataType 
         case Scalar.DOUBLE:
             fits = number
         case Scalar.DECIMAL:
+            if text:
+                return pa.string()
             fits = whole or pa.types.is_decimal(found)
         case Scalar.BOOLEAN:
             fits = pa.types.is_boolean(found)

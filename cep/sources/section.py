@@ -55,9 +55,8 @@ class FeedSection(Section):
         """The section as a command line may give it, where some options are not needed."""
         return cls
 
-    @property
-    def written(self) -> FeedFormat:
-        """The format of its events."""
+    def written(self, folder: Path) -> FeedFormat:  # noqa: ARG002  most name no file
+        """The format of its events; relative paths begin at the folder."""
         constants = ((field, _plain(value)) for field, value in self.constants.items())
         return FeedFormat(
             fields=tuple(self.fields.items()),

@@ -230,6 +230,18 @@ class Source(Streaming, Protocol[E, P]):
         """Up to where a batch reads each place, also where it reads nothing of it. Raises DamagedError."""
         return {}
 
+    @property
+    def at_once(self) -> int:
+        """About how many records one batch takes, of a source that is `counted`."""
+        return 0
+
+    def publish(self, reached: Mapping[str, int]) -> str | None:
+        """Shows others up to where each place is read, where the feed says how; nothing here reads it.
+
+        A sentence about what keeps it from that, and will until somebody mends it; None where nothing does.
+        """
+        return None
+
     def secrets(self) -> Mapping[str, Secret]:
         """The values of `[feeds.STREAM.options]` that may stand elsewhere, by name."""
         return {}
@@ -249,3 +261,9 @@ class Feed:
     name: str
     source: AnySource
     format: FeedFormat
+
+    def secrets(self) -> Mapping[str, Secret]:
+        """The values of `[feeds.STREAM.options]` that may stand elsewhere, by name."""
+        schemas = self.format.schemas
+        registry = None if schemas is None else schemas.registry
+        return {**self.source.secrets(), **dict(registry.options if registry else ())}

@@ -41,6 +41,29 @@ def path(text: str) -> str:
     return text
 
 
+def brokers(text: str) -> str:
+    """The addresses of brokers, `host:port,...`."""
+    filled(text)
+    help_ = 'write `servers = "b1:9092,b2:9092"`'
+    for one in text.split(","):
+        host, colon, port = one.strip().rpartition(":")
+        if "://" in one:
+            raise UnfitError(f"`{one}` is an address with a protocol", help_)
+        if not (host and colon and port.isascii() and port.isdecimal() and 0 < int(port) < 1 << 16):
+            raise UnfitError(f"`{one.strip()}` is no broker's host and port", help_)
+    return ",".join(one.strip() for one in text.split(","))
+
+
+def topic_name(text: str) -> str:
+    """A name that a topic may have."""
+    if not re.fullmatch(r"[A-Za-z0-9._-]{1,249}", text) or text in (".", ".."):
+        raise UnfitError(
+            f"`{text}` is no name of a topic",
+            "a topic has letters, digits, `.`, `_` and `-`; several topics: `topics`, or `pattern`",
+        )
+    return text
+
+
 def held(text: str | None) -> str | None:
     """The format of a feed's files, checked: json, csv or parquet. None: each file's name says it."""
     if text is not None and text not in KINDS:

@@ -19,7 +19,7 @@ from cep.counters import KINDS, Count, labels, values
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
 
-    from alerts.dispatch import Attempt
+    from alerts.listeners import Attempt
     from alerts.outbox import Outbox
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -45,6 +45,9 @@ class Metrics:
         }
         self._lag = Gauge(
             "cep_watermark_lag_seconds", "Clock minus watermark of a stream", ["stream"], registry=r
+        )
+        self._waiting = Gauge(
+            "cep_feed_waiting_records", "Records of topics that no batch has read yet", ["stream"], registry=r
         )
         self._batch = Histogram(
             "cep_batch_duration_seconds", "Batches from manifest to outbox", buckets=_SECONDS, registry=r
@@ -108,6 +111,12 @@ class Metrics:
         """The distance of each stream's watermark from the clock."""
         for stream, lag in seconds.items():
             self._lag.labels(stream).set(lag)
+
+    def waiting(self, records: Mapping[str, int]) -> None:
+        """What waits in topics by stream; nothing is told of those that are left out."""
+        self._waiting.clear()
+        for stream, number in records.items():
+            self._waiting.labels(stream).set(number)
 
     def rules(self, matches: Mapping[str, int], runs: Mapping[str, int]) -> None:
         """New matches, and the runs that live, by rule's name; rules that are gone lose their gauge."""

@@ -9,10 +9,8 @@ engine alone, over the same events in files. Exits with 1 where they differ.
 from __future__ import annotations
 
 import argparse
-import json
-import subprocess
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -21,17 +19,14 @@ import psutil
 from broker import BrokerError, Brokers, brokers
 from cluster import Cluster, ClusterError, cluster
 from database import Server, ServerError, running_server
-from demo_job import CEP, DemoError, DemoRun, Job, desk, drain, job, prepare
+from demo_job import DemoError, DemoRun, Job, desk, drain, job, prepare
 from fraud.generate import Generated, generate
-from kafka import KafkaProducer
-from kafka.admin import NewTopic
+from fraud.topics import alone, halves, make_topics, send, with_topics
 
 from alerts.outbox import Outbox
 from cep.job.state_folder import dead_letters
 
 HERE = Path(__file__).parent
-STREAMS = {"payment": 4, "chargeback": 1}
-"""The partitions of each stream's topic, whose name is the stream's."""
 
 
 def demo(work: Path, payments: int, seed: int) -> None:
@@ -40,16 +35,16 @@ def demo(work: Path, payments: int, seed: int) -> None:
     place = prepare(HERE, work, ())
     print(f"generating {payments:,} payments ...", flush=True)
     generated = generate(work / "generated", payments, files=40, seed=seed)
-    alone = _alone(place, generated)
-    print(f"the engine alone raises {len(alone):,} alerts", flush=True)
+    expected = alone(place, generated)
+    print(f"the engine alone raises {len(expected):,} alerts", flush=True)
     print("starting a broker, a database server, a master and two workers ...", flush=True)
     with brokers(work / "brokers") as kafka, running_server() as server:
-        _make_topics(kafka)
+        make_topics(kafka)
         with cluster(work / "machines", workers=2) as machines:
             _describe(place, kafka, server, machines)
             with desk(place):
                 _go(place, kafka, machines, generated)
-            _compare(place, server, alone, generated)
+            _compare(place, server, expected, generated)
     print(f"the fraud demo on a cluster  {time.monotonic() - begun:.0f} s")
 
 
@@ -57,23 +52,14 @@ def _go(place: DemoRun, kafka: Brokers, machines: Cluster, generated: Generated)
     """Half of the events, a worker killed, the other half; then the job is drained."""
     taken = 0
     with job(place) as running:
-        for number, files in enumerate(_halves(generated)):
-            sent = _send(kafka, files)
+        for number, files in enumerate(halves(generated)):
+            sent = send(kafka, files)
             if number:
                 _kill(machines)
             taken += sent
             _until_read(running, taken)
             print(f"{sent:,} records are read", flush=True)
     drain(place)
-
-
-def _halves(generated: Generated) -> list[list[tuple[str, Path]]]:
-    """The files of each stream, those before and those behind its middle."""
-    found: list[list[tuple[str, Path]]] = [[], []]
-    for stream, paths in generated.files.items():
-        for number, path in enumerate(paths):
-            found[2 * number >= len(paths)].append((stream, path))
-    return found
 
 
 def _until_read(running: Job, events: int) -> None:
@@ -93,59 +79,11 @@ def _kill(machines: Cluster) -> None:
     print("a worker was killed with its executor; another one came", flush=True)
 
 
-def _send(kafka: Brokers, files: Iterable[tuple[str, Path]]) -> int:
-    """Sends the lines of files to the topics of their streams, those of a card to one partition; how many."""
-    producer = KafkaProducer(bootstrap_servers=kafka.servers.split(","), linger_ms=20, batch_size=1 << 18)
-    sent = 0
-    for stream, path in files:
-        for line in path.read_bytes().splitlines():
-            producer.send(stream, value=line, key=_key(line))
-            sent += 1
-    producer.flush()
-    producer.close()
-    return sent
-
-
-def _key(line: bytes) -> bytes | None:
-    """The card of a payment; None for what is no event."""
-    with suppress(ValueError, TypeError, AttributeError):
-        card = json.loads(line).get("card_id")
-        return None if card is None else str(card).encode()
-    return None
-
-
-def _make_topics(kafka: Brokers) -> None:
-    with kafka.admin() as admin:
-        admin.create_topics([NewTopic(name, partitions, 1) for name, partitions in STREAMS.items()])
-
-
 def _describe(place: DemoRun, kafka: Brokers, server: Server, machines: Cluster) -> None:
     """The example's job file with topics, the database and the cluster in it."""
-    text = place.job.read_text("utf-8")
-    for stream in STREAMS:
-        files = f'[feeds.{stream}]\nsource = "files"\npath = "inbox/{stream}/*.jsonl"\n'
-        assert files in text, stream
-        topic = f'[feeds.{stream}]\nsource = "kafka"\nservers = "{kafka.servers}"\ntopic = "{stream}"\n'
-        text = text.replace(files, topic)
+    text = with_topics(place.job.read_text("utf-8"), kafka)
     more = f'\n[outbox]\nurl = "{server.url()}"\n[spark]\nmaster = "{machines.master}"\ncores = 2\n'
     place.job.write_text(text + more, "utf-8")
-
-
-def _alone(place: DemoRun, generated: Generated) -> dict[str, Any]:
-    """The alerts of the engine in one process over the same events, by id. Raises DemoError."""
-    told = place.work / "alone.jsonl"
-    events = [
-        part
-        for stream, paths in generated.files.items()
-        for path in paths
-        for part in ("--events", f"{stream}={path}")
-    ]
-    command = [str(CEP), "eval", str(HERE / "packs"), *events, "--drain", "--output", str(told)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise DemoError(f"cep eval ended with {done.returncode}:\n{done.stderr}")
-    found = (json.loads(line) for line in told.read_text("utf-8").splitlines())
-    return {one["id"]: one for one in found}
 
 
 @contextmanager
@@ -157,7 +95,7 @@ def _opened(server: Server) -> Iterator[Outbox]:
         outbox.close()
 
 
-def _compare(place: DemoRun, server: Server, alone: dict[str, Any], generated: Generated) -> None:
+def _compare(place: DemoRun, server: Server, expected: dict[str, Any], generated: Generated) -> None:
     """Prints what came out. Raises DemoError where anything is missing, or is there that should not be."""
     with _opened(server) as outbox:
         found = {stored.alert["id"]: stored.alert for stored in outbox.alerts()}
@@ -167,7 +105,7 @@ def _compare(place: DemoRun, server: Server, alone: dict[str, Any], generated: G
     received = {alert["id"] for alert in place.received()}
     print(f"alerts          {len(found):,} in the outbox, {len(received):,} verified by the receiver")
     print(f"dead letters    {dead:,} kept of {generated.malformed:,} malformed records")
-    if found != alone:
+    if found != expected:
         raise DemoError("the alerts of the cluster are not those of the engine alone")
     if received != found.keys() or pending:
         raise DemoError("what the receiver verified is not what the outbox holds")

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import sys
 
-from alerts.dispatch import Dispatcher, Listeners
+from alerts.dispatch import Dispatcher
 from alerts.lane import Schedule
+from alerts.listeners import Listeners
 from alerts.outbox import Outbox
 from alerts.receivers.webhook import WebhookReceiver
 from alerts.sharing import Holder

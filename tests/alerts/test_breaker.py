@@ -186,6 +186,7 @@ def answers(change: int, before: Outcome, after: Outcome) -> Callable[[Due, int]
     return lambda _, now: before if now < change else after
 
 
+@pytest.mark.slow
 def test_a_receiver_that_refuses_everything_is_spared_and_gets_everything_later(
     outbox: Outbox, clock: list[int]
 ) -> None:

@@ -18,8 +18,9 @@ from sqlalchemy import text
 from stores import outbox_url
 from wayward_server import PATIENCE, Answer, WaywardServer
 
-from alerts.dispatch import Attempt, Dispatcher, Listeners
+from alerts.dispatch import Dispatcher
 from alerts.lane import Schedule
+from alerts.listeners import Attempt, Listeners
 from alerts.outbox import BatchRecord, Outbox
 from alerts.receivers.console import ConsoleReceiver
 from alerts.receivers.receiver import Outcome, Receiver
@@ -167,6 +168,7 @@ def test_retry_after_is_kept(outbox: Outbox, server: WaywardServer, deliver: Del
     assert len(server.calls) == 2
 
 
+@pytest.mark.slow
 def test_what_waits_for_a_channel_goes_out_together(
     outbox: Outbox, server: WaywardServer, deliver: Deliver
 ) -> None:
@@ -251,6 +253,7 @@ def test_a_poisoned_alert_blocks_none_behind_it(
     assert all("given up after 5 attempts" in report for report in reports)
 
 
+@pytest.mark.slow
 def test_a_receiver_that_is_gone_is_reported_and_left_alone(
     outbox: Outbox, server: WaywardServer, deliver: Deliver
 ) -> None:

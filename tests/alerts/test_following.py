@@ -107,6 +107,7 @@ def desk_at(folder: Path, server: WaywardServer) -> Iterator[Desk]:
         desk.outbox.close()
 
 
+@pytest.mark.slow
 def test_an_incident_goes_the_way_of_its_episode(tmp_path: Path) -> None:
     with WaywardServer(pagerduty) as server, desk_at(tmp_path, server) as desk:
         desk.raise_some((1, "c1"), (2, "c1"))
@@ -174,6 +175,7 @@ def test_what_the_job_closes_is_resolved(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.slow
 def test_what_is_old_goes_with_its_episode(tmp_path: Path) -> None:
     with WaywardServer(pagerduty) as server, desk_at(tmp_path, server) as desk:
         desk.raise_some((1, "c1"))

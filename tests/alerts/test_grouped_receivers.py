@@ -18,10 +18,11 @@ from test_alertmanager import PUBLISHED
 from test_people import KEY, pagerduty
 from wayward_server import PATIENCE, Answer, WaywardServer
 
-from alerts.dispatch import Dispatcher, Listeners
+from alerts.dispatch import Dispatcher
 from alerts.due import Made
 from alerts.grouping import Grouping, Manner
 from alerts.lane import Schedule
+from alerts.listeners import Listeners
 from alerts.outbox import BatchRecord, Outbox
 from alerts.receive import AlertReceiver
 from alerts.receivers.console import ConsoleReceiver

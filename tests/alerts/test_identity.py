@@ -51,6 +51,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(JSON)
 def test_without_doubles_it_is_the_standard_library_sorted(value: object) -> None:
     assert canonical(value) == json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))

@@ -163,6 +163,7 @@ def test_a_dead_receiver_is_probed_and_not_flooded(outbox: Outbox, clock: list[i
     assert outbox.pending("desk") == 2_000
 
 
+@pytest.mark.slow
 def test_after_its_return_a_receiver_gets_all_that_waited(outbox: Outbox, clock: list[int]) -> None:
     fill(outbox, 300)
     life = Life(outbox, clock, Schedule())
@@ -233,7 +234,7 @@ def test_what_waits_goes_out_together_and_no_faster_than_the_pace(outbox: Outbox
             dues = [due, *lane.companions(clock[0])]
             assert lane.take(clock[0]) is None
             attempts.append(((clock[0] - start) // SECOND, [one.number for one in dues]))
-            settled = lane.settle_all(dues, DELIVERED, clock[0])
+            settled = lane.settle_all(dues, [DELIVERED] * len(dues), clock[0])
             outbox.settle(settled)
             lane.written(settled)
         else:
@@ -247,9 +248,8 @@ def test_what_went_out_together_and_failed_is_tried_again(outbox: Outbox, clock:
     lane.fill(outbox, clock[0], 1.0)
     due = lane.take(clock[0])
     assert due is not None
-    settled = lane.settle_all(
-        [due, *lane.companions(clock[0])], Outcome("rejected", "429", 30 * SECOND), clock[0]
-    )
+    outcomes = [Outcome("rejected", "429", 30 * SECOND)] * 5
+    settled = lane.settle_all([due, *lane.companions(clock[0])], outcomes, clock[0])
     assert [(one.number, one.state, one.attempts) for one in settled] == [
         (n, "pending", 1) for n in range(1, 6)
     ]

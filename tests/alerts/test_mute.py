@@ -3,121 +3,38 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 from tempfile import TemporaryDirectory
 
 import pytest
 from effort import examples
+from evenings import STEPS, Desk, DiedError, Evening
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from some_alerts import SECOND, raised
 from stores import outbox_url
 
-from alerts.dispatch import Dispatcher, Listeners
-from alerts.lane import Lane, Schedule
+from alerts.dispatch import Dispatcher
+from alerts.listeners import Listeners
 from alerts.matchers import Labels, Matchers
-from alerts.outbox import BatchRecord, Held, Outbox, Settled
+from alerts.outbox import BatchRecord, Held, Outbox
 from alerts.outbox.deliveries import redeliver_alert
-from alerts.outbox.silences import add, expire, held_counts, hold, read_silences
-from alerts.receivers.receiver import Outcome
-from alerts.routing import Branch, Branches, Route, Routes
+from alerts.outbox.silences import add, expire, hold, read_silences
+from alerts.routing import Branch, Branches, Route
 from alerts.silences import Silence, reason_of
 from alerts.stages.mute import Silences
 
 pytestmark = pytest.mark.usefixtures("store")
 
 NEVER = 10**9
-TO_DESK = (Route("desk"),)
-
-
-class Desk:
-    """A receiver that keeps what it is sent; `answers` may make it fail."""
-
-    in_flight = 4
-
-    def __init__(self, name: str = "desk") -> None:
-        self.name = name
-        self.sent: list[tuple[int, str, str]] = []
-        self.answers: Callable[[str], Outcome] = lambda _: Outcome("delivered", "204")
-
-    def send(self, id_: str, body: str, now: int) -> Outcome:
-        outcome = self.answers(id_)
-        if outcome.result == "delivered":
-            self.sent.append((now // SECOND, id_, body))
-        return outcome
-
-    def close(self) -> None:
-        """Has nothing to close."""
-
-
-class Evening:
-    """An outbox and its deliverer in virtual time, in seconds: what is due is decided, sent and written."""
-
-    def __init__(self, folder: Path) -> None:
-        self.now, self.batches = 0, 0
-        self.url = outbox_url(folder)
-        self.desks = {name: Desk(name) for name in ("desk", "pager")}
-        self.restart()
-
-    def restart(self) -> None:
-        """The process ends, and another begins: what it had in memory is gone."""
-        self.outbox = Outbox.open(self.url, durable=False, clock=lambda: self.now * SECOND)
-        self.lanes = [Lane(one, Schedule(), Random(1)) for one in self.desks.values()]
-
-    def record(self, number: int, routes: Routes = TO_DESK, **what: object) -> str:
-        one = raised(number, time=number, **what)  # type: ignore[arg-type]
-        self.outbox.record(BatchRecord(self.batches, f"d{self.batches}", {}), [one], routes)
-        self.batches += 1
-        return one.id
-
-    def silence(self, id_: str, start: int, end: int, *matchers: str) -> None:
-        one = Silence(id_, "ann", "noise", start * SECOND, end * SECOND, Matchers.of(matchers))
-        with self.outbox.writing() as connection:
-            add(connection, one)
-
-    def expire(self, id_: str) -> bool:
-        with self.outbox.writing() as connection:
-            return expire(connection, id_, "bob", self.now * SECOND)
-
-    def until(self, second: int) -> None:
-        """Let time go on, a second at a time, and deliver."""
-        while self.now < second:
-            self.now += 1
-            self.deliver()
-
-    def deliver(self, *, written: bool = True) -> None:
-        """Decide and send what is due; unless `written`, the process ends before it notes what came of it."""
-        now = self.now * SECOND
-        for lane, desk in zip(self.lanes, self.desks.values(), strict=True):
-            lane.stages.mute.silences = Silences(self.outbox.silences(now))
-            lane.look_at = 0
-            while True:
-                lane.fill(self.outbox, now, 1.0)
-                settled = []
-                while (due := lane.take(now)) is not None:
-                    settled.append(lane.settle(due, desk.send(due.id, due.body, now), now))
-                done: list[Settled | Held] = [*settled, *lane.held]
-                if not written or not done:
-                    break
-                self.outbox.settle(settled, held=lane.held)
-                lane.held.clear()
-                lane.written(done)
-
-    def sent(self, name: str = "desk") -> list[int]:
-        """The seconds at which something was sent."""
-        return [at for at, *_ in self.desks[name].sent]
-
-    def held(self) -> dict[tuple[str, str], int]:
-        with self.outbox.reading() as connection:
-            return held_counts(connection)
 
 
 @pytest.fixture
 def evening(tmp_path: Path) -> Iterator[Evening]:
-    one = Evening(tmp_path)
+    one = Evening(tmp_path, None, Desk("desk"), Desk("pager"))
     yield one
     one.outbox.close()
 
@@ -169,7 +86,12 @@ def test_timeline(
         evening.until(second)
         getattr(evening, action)(*arguments)
     evening.until(100)
-    assert evening.sent() == wanted
+    assert sent_at(evening) == wanted
+
+
+def sent_at(evening: Evening) -> list[int]:
+    """The seconds at which something was sent to the desk."""
+    return [one.at for one in evening.desks["desk"].sent]
 
 
 def test_what_is_held_is_shown_and_is_not_pending(evening: Evening) -> None:
@@ -207,16 +129,16 @@ def test_a_receiver_that_is_back_gets_nothing_that_is_silenced(evening: Evening)
 
 @pytest.mark.slow
 def test_what_waits_for_another_attempt_is_silenced_too(evening: Evening) -> None:
-    evening.desks["desk"].answers = lambda _: Outcome("rejected", "500")
+    evening.fails(1)
     id_ = evening.record(1)
     evening.until(3)
     evening.silence("s", 3, 60)
-    evening.desks["desk"].answers = lambda _: Outcome("delivered", "204")
+    evening.fails()
     evening.until(59)
-    assert evening.sent() == []
+    assert sent_at(evening) == []
     assert evening.outbox.deliveries(id_)[0].attempts >= 1
     evening.until(60)
-    assert evening.sent() == [60]
+    assert sent_at(evening) == [60]
 
 
 def test_one_that_was_taken_back_while_it_was_about_to_hold_holds_nothing(evening: Evening) -> None:
@@ -229,11 +151,12 @@ def test_one_that_was_taken_back_while_it_was_about_to_hold_holds_nothing(evenin
         hold(connection, [Held("desk", 1, reason_of("s"), "held", 50 * SECOND, 5 * SECOND)])
     assert evening.held() == {}
     evening.until(6)
-    assert evening.sent() == [6]
+    assert sent_at(evening) == [6]
 
 
 def test_an_alert_is_sent_again_when_a_person_asks_for_it(evening: Evening) -> None:
-    ids = [evening.record(n, (Route("desk"), Route("pager"))) for n in (1, 2)]
+    evening.routes = (Route("desk"), Route("pager"))
+    ids = [evening.record(n) for n in (1, 2)]
     evening.until(3)
     with evening.outbox.writing() as connection:
         assert redeliver_alert(connection, 1, None, 3 * SECOND) == ["desk", "pager"]
@@ -242,12 +165,12 @@ def test_an_alert_is_sent_again_when_a_person_asks_for_it(evening: Evening) -> N
     evening.until(5)
     for name, wanted in (("desk", [*ids, ids[0]]), ("pager", [*ids, *ids])):
         sent = evening.desks[name].sent
-        assert [id_ for _, id_, _ in sent] == wanted
-        assert len({(id_, body) for _, id_, body in sent}) == 2
+        assert [one.id for one in sent] == wanted
+        assert len({(one.id, one.bodies) for one in sent}) == 2
 
 
 ASKED = ["rule = a", "rule != a", "n =~ [0-4]", "card_id = c1", "severity = low"]
-STEPS = ["record", "record", "silence", "expire", "time", "restart", "crash"]
+ACTIONS = ["record", "record", "silence", "expire", "time", "restart", "crash"]
 WAYS = Branches((Branch(Matchers.of(["severity = low"]), ("pager",), True), Branch(Matchers(), ("desk",))))
 
 
@@ -258,16 +181,17 @@ def test_every_alert_is_delivered_or_held_for_a_reason_or_pending(data: st.DataO
     """Random alerts, silences, steps of the clock, restarts, and ends before anything is written."""
     with TemporaryDirectory() as folder:
         evening, silences = Evening(Path(folder)), dict[str, Silence]()
+        evening.routes = WAYS
         wanted: dict[str, set[str]] = {}
         for _ in range(data.draw(st.integers(1, 12))):
-            match data.draw(st.sampled_from(STEPS)):
+            match data.draw(st.sampled_from(ACTIONS)):
                 case "record":
                     level, rule = (
                         data.draw(st.sampled_from(["high", "low"])),
                         data.draw(st.sampled_from("ab")),
                     )
                     key = f"c{len(wanted) % 2 + 1}"
-                    id_ = evening.record(len(wanted), WAYS, severity=level, rule=rule, key=key)
+                    id_ = evening.record(len(wanted), severity=level, rule=rule, key=key)
                     wanted[id_] = {"desk", "pager"} if level == "low" else {"desk"}
                 case "silence":
                     start = evening.now + data.draw(st.integers(-3, 5))
@@ -284,11 +208,10 @@ def test_every_alert_is_delivered_or_held_for_a_reason_or_pending(data: st.DataO
                 case "time":
                     evening.until(evening.now + data.draw(st.integers(1, 8)))
                 case "restart":
-                    evening.outbox.close()
                     evening.restart()
                 case "crash":
-                    evening.deliver(written=False)
-                    evening.outbox.close()
+                    with suppress(DiedError):
+                        evening.deliver(data.draw(st.sampled_from(STEPS)))
                     evening.restart()
                 case _:
                     pass
@@ -301,13 +224,13 @@ def test_every_alert_is_delivered_or_held_for_a_reason_or_pending(data: st.DataO
 
 
 def check(evening: Evening, silences: dict[str, Silence], wanted: dict[str, set[str]]) -> None:
-    now, bodies = evening.now, dict[str, str]()
+    now, bodies = evening.now, dict[str, tuple[str, ...]]()
     for stored in evening.outbox.alerts():
         id_, labels = str(stored.alert["id"]), Labels(stored.alert)
         deliveries = evening.outbox.deliveries(id_)
         assert {one.receiver for one in deliveries} == wanted[id_]
         for one in deliveries:
-            sent = [at for at, which, _ in evening.desks[one.receiver].sent if which == id_]
+            sent = [each for each in evening.desks[one.receiver].sent if each.id == id_]
             if one.state == "delivered":
                 assert sent
             elif one.held is not None and one.due_at is not None and one.due_at > now * SECOND:
@@ -317,8 +240,8 @@ def check(evening: Evening, silences: dict[str, Silence], wanted: dict[str, set[
             else:
                 assert one.state == "pending"
     for desk in evening.desks.values():
-        for _, id_, body in desk.sent:
-            assert bodies.setdefault(id_, body) == body, "one body under an id"
+        for each in desk.sent:
+            assert bodies.setdefault(each.id, each.bodies) == each.bodies, "one body under an id"
 
 
 def test_a_dispatcher_holds_back_and_lets_go(tmp_path: Path) -> None:
@@ -327,7 +250,7 @@ def test_a_dispatcher_holds_back_and_lets_go(tmp_path: Path) -> None:
     with outbox.writing() as connection:
         add(connection, Silence("s", "ann", "noise", 0, 2**62, Matchers.of(["n =~ [0-7]"])))
     outbox.record(BatchRecord(0, "d", {}), [raised(n) for n in range(10)], [Route("desk")])
-    desk = Desk()
+    desk = Desk("desk")
     dispatcher = Dispatcher(
         outbox,
         [desk],
@@ -336,7 +259,7 @@ def test_a_dispatcher_holds_back_and_lets_go(tmp_path: Path) -> None:
     )
     dispatcher.start()
     assert dispatcher.drain(60)
-    assert sorted(json.loads(body)["emit"]["n"] for _, _, body in desk.sent) == [8, 9]
+    assert sorted(one.alerts for one in desk.sent) == [(8,), (9,)]
     assert counted == [("desk", "silenced")] * 8
     with outbox.writing() as connection:
         assert expire(connection, "s", "ann", 1)

@@ -16,8 +16,9 @@ from stores import Schemas
 from tcp_proxy import Fate, TcpProxy, proxy
 from wayward_server import WaywardServer
 
-from alerts.dispatch import Dispatcher, Listeners
+from alerts.dispatch import Dispatcher
 from alerts.lane import Schedule
+from alerts.listeners import Listeners
 from alerts.outbox import BatchRecord, Outbox, OutboxError, Settled
 from alerts.receivers.webhook import WebhookReceiver
 from alerts.routing import Route

@@ -196,6 +196,7 @@ def holding(outbox: Outbox, *forms: bytes) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_what_is_erased_goes_from_postgres_too(url: str, tmp_path: Path) -> None:
     place = erasable(tmp_path, url)
     outbox = place.desk.outbox

@@ -203,6 +203,7 @@ def test_tests_of_rules_run(pack: cep.Pack) -> None:
     assert pack.run_tests('"one"') == (good,)
 
 
+@pytest.mark.slow
 def test_a_pack_is_a_value(pack: cep.Pack) -> None:
     events = [event(second, 1 + second % 2) for second in range(50)]
     wanted = pack.evaluate(events)

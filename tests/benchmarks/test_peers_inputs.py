@@ -65,6 +65,7 @@ def test_our_side_writes_the_alerts_that_a_plain_loop_finds(tmp_path: Path) -> N
             assert ids[2] == f"e{turn}-{time - first}"
 
 
+@pytest.mark.slow
 def test_every_rule_raises_alerts_of_its_own(tmp_path: Path) -> None:
     from peers import alerts, strict
     from peers.ours.engine import Engine

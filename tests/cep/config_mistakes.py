@@ -110,8 +110,26 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
         ('"pay-.*"', "CEP0753", "`topic` and `pattern` are given", "keep one of them"),
     ],
     "[feeds.refund] format": [
-        ('"parquet"', "CEP0706", "is one of json, csv, raw", 'write `format = "json"`'),
-        ('"jsn"', "CEP0706", "is one of json, csv, raw", "did you mean `json`?"),
+        ('"parquet"', "CEP0706", "is one of json, csv, avro, protobuf, raw", 'write `format = "json"`'),
+        ('"jsn"', "CEP0706", "is one of json, csv, avro, protobuf, raw", "did you mean `json`?"),
+        ('"avro"', "CEP0765", "needs the schema of the records", 'write `schema = "payment.avsc"`, or'),
+        ('"protobuf"', "CEP0765", "needs the schema of the records", 'write `schema = "payment.proto"`, or'),
+    ],
+    "[feeds.refund] schema": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"~/a.avsc"', "CEP0706", "`~` is not replaced", ""),
+        ('"a.avsc"', "CEP0765", '`schema` has no effect with format "json"', 'write `format = "avro"`'),
+    ],
+    "[feeds.refund] message": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"acme.Pay"', "CEP0765", '`message` has no effect with format "json"', 'write `format = "avro"`'),
+    ],
+    "[feeds.refund] registry": [
+        ('"registry:8081"', "CEP0706", "begins with https:// or http:// and a host", "registry:8081"),
+        ('"http://a:b@registry"', "CEP0706", "it holds a user name or password", "schema.registry.password"),
+        ('"http://registry?a=1"', "CEP0706", "something behind its path", ""),
+        ('"http://registry:x"', "CEP0706", "it is no address", ""),
+        ('"http://registry"', "CEP0765", '`registry` has no effect with format "json"', "write `format"),
     ],
     "[feeds.refund] start": [
         ('"first"', "CEP0706", "`earliest`, `latest` or a time", "a time is written"),
@@ -123,7 +141,9 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
     "[feeds.refund] key": [('""', "CEP0706", "it is empty", "")],
     "[feeds.refund] time": [('"payload"', "CEP0706", "is `kafka`, not `payload`", 'write `time = "kafka"`')],
     "[feeds.refund] batch_records": [("0", "CEP0706", "must be at least 1", "write `batch_records")],
+    "[feeds.refund] group": [('""', "CEP0706", "it is empty", "")],
     "[feeds.refund] options": [
+        ('{ "schema.registry.ssl.ca.location" = "a" }', "CEP0765", "without `registry`", "or remove it"),
         ('{ "group.id" = "a" }', "CEP0750", "in no group", "remove it"),
         ('{ auto.offset.reset = "latest" }', "CEP0750", "nothing is passed over", '`start = "earliest"`'),
         ('{ "enable.auto.commit" = true }', "CEP0750", "not yet read", "remove it"),
@@ -180,6 +200,20 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
         ]
         for key in ("alerts", "deliveries", "late", "dead_letters")
     },
+    "[deadletters] servers": [
+        ('"b1"', "CEP0706", "is no broker's host and port", ""),
+    ],
+    "[deadletters] topic": [
+        ('"dead letters"', "CEP0706", "is no name of a topic", "letters, digits"),
+    ],
+    "[deadletters] late": [
+        ('".."', "CEP0706", "is no name of a topic", ""),
+    ],
+    "[deadletters] options": [
+        ('{ acks = "1" }', "CEP0755", "when all copies have it", "remove it"),
+        ('{ "client.rack" = "a" }', "CEP0751", "no producer of this program", "known here"),
+        ('{ "sasl.username" = "cep" }', "CEP0752", "no effect", "SASL_SSL"),
+    ],
     "[receivers.desk] kind": [
         ('""', "CEP0706", "is `console` or `webhook` or `slack`", 'write `kind = "console"`'),
         ('"web"', "CEP0706", "not `web`", "did you mean `webhook`?"),
@@ -269,6 +303,26 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
     "[receivers.desk] fsync": [
         ('"sometimes"', "CEP0706", "is `always` or `never`", ""),
         ('"never"', "CEP0734", "has no option `fsync`", ""),
+    ],
+    "[receivers.desk] servers": [
+        ('"b1"', "CEP0706", "is no broker's host and port", 'write `servers = "b1:9092'),
+        ('"kafka://b1:9092"', "CEP0706", "is an address with a protocol", ""),
+        ('"b1:9092"', "CEP0734", "has no option `servers`", 'kind "kafka"'),
+    ],
+    "[receivers.desk] topic": [
+        ('"fraud alerts"', "CEP0706", "is no name of a topic", "letters, digits"),
+        ('"alerts"', "CEP0734", "has no option `topic`", 'kind "kafka"'),
+    ],
+    "[receivers.desk] key": [
+        ('""', "CEP0706", "it is empty", "or remove the line"),
+        ('"{{ key }}"', "CEP0734", "has no option `key`", 'kind "kafka"'),
+    ],
+    "[receivers.desk] mode": [
+        ('"avro"', "CEP0706", "is `structured` or `binary`", ""),
+        ('"binary"', "CEP0734", "has no option `mode`", 'kind "kafka"'),
+    ],
+    "[receivers.desk] options": [
+        ('{ "client.id" = "a" }', "CEP0734", "has no option `options`", 'kind "kafka"'),
     ],
     "[receivers.desk] allow_private": [
         ('"yes"', "CEP0705", "must be true or false", ""),

@@ -116,6 +116,7 @@ DIFFERENT = [0, *(2**n for n in range(16))]
 """Any two alternatives to sum some of them differ."""
 
 
+@pytest.mark.slow
 @BOTH
 def test_of_alternatives_that_differ_a_run_keeps_the_most_preferred(compiled: bool) -> None:
     fed = Fed(MANY, compiled)
@@ -140,6 +141,7 @@ def test_what_is_given_up_does_not_depend_on_where_batches_are_cut() -> None:
     assert found[0][1] > 0
 
 
+@pytest.mark.slow
 def test_a_complete_alternative_is_not_given_up() -> None:
     """A match is certain, whatever may still come that would be preferred to it."""
     fed = Fed(

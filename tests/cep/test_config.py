@@ -153,7 +153,7 @@ HOOK = GOOD + '[receivers.desk]\nkind = "webhook"\nurl = "https://desk.example/"
         (GOOD + "[outbox]\nurl = 'sqlite://'", "CEP0706", "in memory", "'sqlite://'", ""),
         (GOOD + "[http]\nlisten = '8090'", "CEP0706", "HOST:PORT", "'8090'", ""),
         (GOOD + "[http]\nlisten = 'x:99999'", "CEP0706", "HOST:PORT", "'x:99999'", ""),
-        (GOOD + "[receivers.a]\nkind = 'sms'", "CEP0706", "or `email` or `file`, not `sms`", "'sms'", ""),
+        (GOOD + "[receivers.a]\nkind = 'sms'", "CEP0706", "or `file` or `kafka`, not `sms`", "'sms'", ""),
         (GOOD + "[receivers.a]\nkind = 'webhook'", "CEP0704", "`url` is missing in [receivers.a]", "a", ""),
         (GOOD + "[receivers.a]\nkind = 'console'\nurl = 'http://x'", "CEP0734",
          'a receiver of kind "console" has no option `url`', "url", ""),

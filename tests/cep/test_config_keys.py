@@ -29,6 +29,7 @@ GOOD = {
 BESIDE = {
     "feeds.refund": {"source": '"kafka"', "servers": '"b1:9092"', "topic": '"refunds"'},
     "feeds.order": {"source": '"http"', "backlog": "2000000"},
+    "deadletters": {"servers": '"b1:9092"', "topic": '"dead-letters"'},
     "http": {"listen": '"127.0.0.1:0"'},
     "tokens.ann": {"secret": '"${ANN_TOKEN}"', "scopes": '["read"]'},
     "[mute_times]": {"name": '"nights"', "days": '["1"]'},
@@ -185,6 +186,11 @@ def test_what_messages_say_to_write_is_right(tmp_path: Path, key: Key) -> None:
         changed = {("receivers.desk", name): value for name, value in RECEIVERS[kind].items()} | changed
     if key.name in ("topics", "pattern"):  # one of the three stands
         changed[key.table, "topic"] = None
+    if key.table == "feeds.refund" and key.name in ("schema", "message", "registry"):  # a schema is looked at
+        format_ = "protobuf" if key.name == "message" else "avro"
+        changed = {(key.table, "format"): f'"{format_}"', (key.table, "schema"): f'"{SCHEMAS[format_][0]}"'}
+        (tmp_path / SCHEMAS[format_][0]).write_text(SCHEMAS[format_][1], "utf-8")
+        changed[key.table, name] = value
     if key.table == "spark":  # no cluster without a number of cores, no machine of one without it
         changed = {("spark", "cores"): "4", ("spark", "master"): '"spark://head:7077"'} | changed
     if key.table == "http":  # the two stand together
@@ -192,6 +198,11 @@ def test_what_messages_say_to_write_is_right(tmp_path: Path, key: Key) -> None:
     assert told(tmp_path, written(changed), **SECRETS) == []
 
 
+SCHEMAS = {
+    "avro": ("payment.avsc", '{"type": "record", "name": "Payment", "fields": []}'),
+    "protobuf": ("payment.proto", 'syntax = "proto3"; package acme; message Payment {} message Other {}'),
+}
+"""By format: the name of a file, and its text."""
 SECRETS = {
     "MASK_KEY": "0123456789-0123456789",
     "DESK_TOKEN": "0123456789-0123456789",
@@ -208,6 +219,8 @@ RECEIVERS: dict[str, dict[str, str | None]] = {
               "sender": '"cep@desk.example"', "to": '["a@desk.example"]', "subject": '"{{ key }}"',
               "html": '"<p>{{ key }}</p>"'},
     "file": {"path": '"alerts.jsonl"', "rotate_mb": "7", "fsync": '"never"'},
+    "kafka": {"servers": '"b1:9092"', "topic": '"alerts"', "key": '"{{ alert.rule }}"', "mode": '"binary"',
+              "options": '{ "security.protocol" = "SSL" }'},
 }  # fmt: skip
 """A receiver of every kind, with options of its own."""
 

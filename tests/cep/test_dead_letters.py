@@ -64,6 +64,7 @@ def test_a_database_without_the_tables_has_none(engine: Engine) -> None:
         assert (count(connection), read(connection)) == (0, [])
 
 
+@pytest.mark.slow
 def test_many_letters_are_one_transaction(engine: Engine) -> None:
     many = [DeadLetter("f", "x", i, "decode", "r", b"") for i in range(12_345)]
     with engine.begin() as connection:

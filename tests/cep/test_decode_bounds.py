@@ -54,6 +54,7 @@ def test_a_line_above_the_limit_is_one_dead_letter(tmp_path: Path, name: str, bl
     assert letter.reason == bounds.too_long(LONG)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["in.jsonl", "in.jsonl.gz"])
 def test_a_line_above_the_limit_may_be_the_last(tmp_path: Path, name: str) -> None:
     path, text = tmp_path / name, GOOD + b"x" * LONG
@@ -103,6 +104,7 @@ def test_bytes_of_dead_letters_are_bounded(tmp_path: Path, monkeypatch: pytest.M
     assert "its bytes are not kept" in second.reason
 
 
+@pytest.mark.slow
 def test_lines_without_number_are_decoded_in_parts(tmp_path: Path) -> None:
     path = tmp_path / "in.jsonl.gz"
     path.write_bytes(gzip.compress(b"\n" * (9 << 20) + GOOD, 1))

@@ -217,6 +217,7 @@ def test_doubles_of_many_digits_are_exact(numbers: list[tuple[int, int]]) -> Non
     assert found.events.table.column("x").to_pylist() == [float(text) for text in texts]
 
 
+@pytest.mark.slow
 def test_every_day_is_its_own() -> None:
     days = pa.array(range(-98_615, 84_370), pa.int32()).cast(pa.date32())
     texts = [f'"{day}T12:00:00Z"' for day in days.cast(pa.string()).to_pylist()]

@@ -48,6 +48,7 @@ def test_a_name_fits_as_its_regular_expression_says(pattern: str) -> None:
     assert [n for n in NAMES if fits(pattern, n)] == [n for n in NAMES if wanted.fullmatch(n)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [

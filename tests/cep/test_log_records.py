@@ -53,6 +53,7 @@ def lines_of(block: Block, feed: FeedFormat) -> list[bytes]:
     return [lines[number] for number in range(len(lines))]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=examples(100))
 @given(st.randoms(use_true_random=False), st.sampled_from(["json", "csv"]), st.booleans())
 def test_a_record_is_what_the_same_line_of_a_file_is(random: Random, kind: str, kernel: bool) -> None:

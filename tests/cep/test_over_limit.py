@@ -225,6 +225,7 @@ def test_a_sentence_says_which_limit_and_what_to_write(
     assert found.sentence(rule_of(limit)) == sentence
 
 
+@pytest.mark.slow
 def test_the_limit_that_is_offered_is_enough() -> None:
     def sentences() -> Iterator[str]:
         for limit in ("", "limit 10000 runs"):

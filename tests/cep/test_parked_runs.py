@@ -154,6 +154,7 @@ def test_an_event_that_moves_one_raises_that_one(compiled: bool) -> None:
         ]
 
 
+@pytest.mark.slow
 @BOTH
 def test_what_sleeps_expires_and_is_dropped_like_what_is_awake(compiled: bool) -> None:
     rule = (

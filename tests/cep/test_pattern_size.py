@@ -74,6 +74,7 @@ def test_an_automaton_is_built_once_and_goes_with_its_pattern() -> None:
     assert len(states._BUILT) < kept
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60), **QUIET)
 @given((packs(True) | dense_packs()).filter(accepted))
 def test_the_count_is_that_of_the_automaton(text: str) -> None:

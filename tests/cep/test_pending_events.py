@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
 from duel import pack_of
 from effort import examples
 from event_tables import tables
@@ -77,6 +78,7 @@ def test_each_is_matched_when_the_watermark_reaches_it(
     assert session.stored == {}, "what was matched is gone"
 
 
+@pytest.mark.slow
 def test_a_batch_writes_what_came_in_it() -> None:
     """Not what waits from before; but for a merge now and then, which writes a row again 5 times at most."""
     session, written = Session(plan(), options=MatchOptions(merging=LOOSE)), []

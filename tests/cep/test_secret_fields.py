@@ -48,6 +48,7 @@ def raised(tmp_path: Path, count: int, mask: Mask | None) -> list[Raised]:
     return [*session.feed(events), *session.drain()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [12, 2_000])
 def test_alerts_are_those_of_the_clear_values_with_hashes(tmp_path: Path, count: int) -> None:
     """One by one, and by column where they are many."""

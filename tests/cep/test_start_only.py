@@ -189,6 +189,7 @@ def test_more_than_the_limit_is_dropped_and_counted_wherever_batches_are_cut() -
     assert all(one == found[0] for one in found)
 
 
+@pytest.mark.slow
 def test_a_batch_writes_no_more_beside_many_runs() -> None:
     """As many bytes as beside nothing, whether or not the keys have runs."""
     written = []

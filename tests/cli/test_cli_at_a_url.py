@@ -52,6 +52,7 @@ def here(
         yield Here(client, capsys)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [
@@ -76,6 +77,7 @@ def test_reading_says_the_same_as_over_the_outbox(here: Here, words: tuple[str, 
         assert (asked.code, asked.out, asked.err) == (read.code, read.out, read.err)
 
 
+@pytest.mark.slow
 def test_a_desk_works_with_its_token(here: Here) -> None:
     refused = here.at("episodes", "acknowledge", IDS[0])
     assert (refused.code, "CEP0961" in refused.err) == (2, True)
@@ -109,6 +111,7 @@ def test_over_the_outbox_the_user_is_written_down(here: Here) -> None:
     assert (act["who"], act["what"], act["details"]["episodes"]) == ("ben", "episode acknowledge", [IDS[0]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [

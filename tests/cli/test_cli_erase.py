@@ -37,6 +37,7 @@ def erase(folder: Path, *more: str) -> tuple[int, str, str]:
     return done.code, done.out, done.err
 
 
+@pytest.mark.slow
 def test_it_says_what_it_did_by_kind(folder: Path) -> None:
     assert erase(folder, "--key", f"card={VALUE}", "--dry-run") == (0, SAID.format("would be "), "")
     assert erase(folder, "--key", f"card={VALUE}", "--by", "bob") == (0, SAID.format(""), "")
@@ -48,6 +49,7 @@ def test_it_says_what_it_did_by_kind(folder: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_alert_is_gone_and_says_so(folder: Path) -> None:
     before = cep(
         "alerts", "list", "--key", f"card={VALUE}", "--format", "json", "--job", "job.toml", cwd=folder
@@ -62,6 +64,7 @@ def test_the_alert_is_gone_and_says_so(folder: Path) -> None:
         assert "was erased" in done.err
 
 
+@pytest.mark.slow
 def test_what_cannot_be_erased_is_told(folder: Path) -> None:
     (damaged,) = (folder / "state" / "record" / "pay").glob("*/0-0.parquet")
     damaged.write_bytes(b"no parquet")
@@ -74,6 +77,7 @@ def test_what_cannot_be_erased_is_told(folder: Path) -> None:
     assert erase(folder, "--key", f"card={VALUE}")[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["card=", "card", '{"card": ["x"]}'])
 def test_what_is_no_key_is_told(folder: Path, key: str) -> None:
     code, out, err = erase(folder, "--key", key)

@@ -101,6 +101,7 @@ def plainly() -> list[dict[str, Any]]:
     return evaluated("packs", "--events", "payment=plain.jsonl", "refund=inbox/refund/r.jsonl")
 
 
+@pytest.mark.slow
 def test_a_job_says_how_its_files_are_read(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without the secrets, without a state folder; its files at once, as the job takes them: none is late."""
     expected = plainly()
@@ -139,6 +140,7 @@ def test_events_and_feed_take_the_place_of_what_the_job_says(job: Path) -> None:
     assert evaluated("--job", "job.toml", "--feed", f"payment={OPTION}") == expected
 
 
+@pytest.mark.slow
 def test_packs_of_a_job_run_together_and_another_may_be_tried_in_it(
     job: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -278,6 +280,7 @@ def test_a_job_that_does_not_fit_is_refused_as_a_start_would(
     assert not (job / "out.jsonl").exists()
 
 
+@pytest.mark.slow
 def test_a_feed_without_a_file_is_told_and_holds_nothing_back(
     job: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

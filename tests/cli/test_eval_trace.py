@@ -94,6 +94,7 @@ def test_records_stand_in_the_order_in_which_things_happened() -> None:
     assert len(times) > 200
 
 
+@pytest.mark.slow
 def test_alerts_are_those_of_a_run_without_a_trace(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--output", "plain.jsonl") == 0
     for words in ("rule=probes,key=a", "most=3"):

@@ -99,6 +99,7 @@ def test_a_mistake_is_told_with_what_to_type(folder: Path, command: str) -> None
     assert help_ in rest
 
 
+@pytest.mark.slow
 def test_every_error_of_a_verb_says_what_helps() -> None:
     """No error is made with an empty help."""
     kinds = {name for name in vars(failure) if name.endswith("Error")} | {"error_text"}

@@ -33,6 +33,8 @@ stream line { at: timestamp  host: string  text: text  time at }
 stream login { login_id: string  at: timestamp  id login_id  time at }
 rule card_testing { severity medium  on payment[amount > 5] }
 """
+SCHEMA = """{"type": "record", "name": "Payment", "fields": [
+  {"name": "payment_id", "type": "string"}, {"name": "amount", "type": "string"}]}"""
 JOB = {"name": "cards", "packs": "packs/", "state": "state/"}
 FEED = {"source": "files", "path": "inbox/*.csv"}
 TOPIC = {"source": "kafka", "servers": "127.0.0.1:1", "topic": "payments"}
@@ -62,7 +64,11 @@ def whole(code: str) -> str:
     parts = {"job": JOB} | said
     parts |= {
         f"feeds.{name}": (
-            TOPIC if "options" in one else {} if one.get("source") in ("kafka", "http") else FEED
+            TOPIC
+            if "options" in one or "schema" in one
+            else {}
+            if one.get("source") in ("kafka", "http")
+            else FEED
         )
         | one
         for name, one in feeds.items()
@@ -87,6 +93,7 @@ def codes(folder: Path, text: str, pack: str = PACK) -> set[str]:
     (folder / "packs" / "cards.rules").write_text(pack, "utf-8")
     (folder / "inbox" / "login").mkdir(parents=True)
     (folder / "inbox" / "day.csv").mkdir()
+    (folder / "card.avsc").write_text(SCHEMA, "utf-8")
     (folder / "job.toml").write_text(text, "utf-8")
     loaded = load_job(folder / "job.toml", ENVIRON)
     found = list(loaded.diagnostics)

@@ -57,6 +57,7 @@ def test_every_rule_has_a_test_and_the_reference_passes_them(pack: Pack) -> None
     assert [label(result.test) for result in results(pack) if not result.passed] == []
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_trades(tmp_path: Path) -> None:
     def written(name: str, seed: int) -> list[str]:
         folder = tmp_path / name

@@ -100,12 +100,11 @@ class JobFolder:
         self, spark: Callable[..., Any], *, drain: bool = False, mode: lifecycle.Mode | None = None
     ) -> str:
         """Runs `cep run --once` in this process on a shared session; what it told."""
-        job = load_job(self.description, {}).need()
+        environ = {**os.environ, **self.environ}
+        job = load_job(self.description, self.environ).need()
         told = io.StringIO()
         mode = mode or lifecycle.Mode(once=True, drain=drain)
-        lifecycle.run(
-            lifecycle.Launch(job, lambda: first_packs(job), dict(os.environ), mode), Progress(told), spark
-        )
+        lifecycle.run(lifecycle.Launch(job, lambda: first_packs(job), environ, mode), Progress(told), spark)
         return told.getvalue()
 
     def alerts(self) -> list[dict[str, object]]:

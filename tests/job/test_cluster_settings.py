@@ -100,6 +100,7 @@ def test_a_machine_with_another_version_is_told_by_name() -> None:
     assert dict(here.versions)["cep"] != dict(Program(()).versions).get("cep")
 
 
+@pytest.mark.slow
 def test_a_machine_that_does_not_see_the_folders_is_told(tmp_path: Path) -> None:
     shared = Shared.of(StateFolder(tmp_path / "state"), cluster=True)
     assert shared.blobs is None

@@ -5,10 +5,11 @@ from __future__ import annotations
 import http.client
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from job_folder import PATIENCE, JobFolder, in_process
@@ -50,7 +51,7 @@ def _until_taken(port: int, events: Sequence[object]) -> None:
 
 
 @pytest.mark.parametrize("kills", [2, pytest.param(8, marks=pytest.mark.soak)])
-def test_no_kill_loses_or_adds_an_alert(tmp_path: Path, kills: int) -> None:
+def test_no_kill_loses_or_adds_an_alert(tmp_path: Path, spark: Callable[..., Any], kills: int) -> None:
     random, port = Random(kills), free_port()
     folder = _job(tmp_path / "job", port)
     parts = in_files(list(payments(9, 3_000, 100)), 40)
@@ -68,10 +69,10 @@ def test_no_kill_loses_or_adds_an_alert(tmp_path: Path, kills: int) -> None:
     with folder.running() as job:
         for part in parts[sent:]:
             _until_taken(port, part)
-        job.wait_until_read()
-        job.stop()
-    with folder.running("--once", "--drain") as job:
+        job.kill()  # whatever it has read by now
+    with folder.running("--once") as job:  # takes all that was kept
         assert job.process.wait(PATIENCE) == 0, folder.told
+    folder.once(spark, drain=True)
     found = folder.alerts()
 
     folder.root.joinpath("inbox", "payment").mkdir(parents=True, exist_ok=True)
@@ -81,19 +82,3 @@ def test_no_kill_loses_or_adds_an_alert(tmp_path: Path, kills: int) -> None:
     assert len(found) == len(expected)
     assert {one["id"]: {k: v for k, v in one.items() if k != "batch"} for one in found} == expected
     assert "Traceback" not in folder.told
-
-
-def test_a_run_that_takes_what_is_there_reads_all_that_was_kept(tmp_path: Path) -> None:
-    port = free_port()
-    folder = _job(tmp_path / "job", port)
-    with folder.running() as job:
-        _until_taken(port, list(payments(3, 500)))
-        job.kill()  # whatever it has read by now
-    with folder.running("--once") as job:
-        assert job.process.wait(PATIENCE) == 0, folder.told
-    with folder.running("--once", "--drain") as job:
-        assert job.process.wait(PATIENCE) == 0, folder.told
-    path = folder.put("payment", payments(3, 500))
-    expected = {alert["id"] for alert in in_process(folder, [[("payment", path)]])}
-    assert folder.ids() == expected
-    assert len(expected) > 20

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from job_folder import JobFolder, in_process
@@ -21,7 +23,9 @@ KILLS = 5
 @pytest.mark.parametrize(
     ("events", "cards"), [(6_000, 200), pytest.param(200_000, 5_000, marks=pytest.mark.soak)]
 )
-def test_no_kill_loses_or_adds_an_alert(tmp_path: Path, events: int, cards: int) -> None:
+def test_no_kill_loses_or_adds_an_alert(
+    tmp_path: Path, spark: Callable[..., Any], events: int, cards: int
+) -> None:
     random = Random(20)
     with AlertReceiver([SECRET]) as receiver:
         folder = JobFolder(
@@ -51,8 +55,7 @@ def test_no_kill_loses_or_adds_an_alert(tmp_path: Path, events: int, cards: int)
                 job.kill()
             kept.append(len(folder.alerts()) if folder.outbox.exists() else 0)
         paths += [folder.put("payment", part) for part in parts[len(paths) :]]
-        with folder.running("--once", "--drain") as job:
-            assert job.process.wait() == 0, folder.told
+        told = folder.once(spark, drain=True)
         found = folder.alerts()
         received = [one.alert for one in receiver.received]
 
@@ -65,5 +68,5 @@ def test_no_kill_loses_or_adds_an_alert(tmp_path: Path, events: int, cards: int)
     for alert in found:
         assert {k: v for k, v in alert.items() if k != "batch"} == expected[alert["id"]]
     assert {a["id"] for a in received} == expected.keys()
-    assert "the folder is closed after batch" in folder.told
+    assert "the folder is closed after batch" in told
     assert "Traceback" not in folder.told

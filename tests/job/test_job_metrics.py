@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from alerts.dispatch import Attempt
+from alerts.listeners import Attempt
 from alerts.outbox import Outbox
 from alerts.receivers.receiver import Outcome
 from cep.counters import Counts, QueryDocuments, StreamEvents

@@ -4,8 +4,9 @@ right after it, and the alerts are those of a run that nothing disturbed, once e
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from job_folder import JobFolder, RunningJob, in_process
@@ -51,7 +52,9 @@ def kill_after_transaction(job: RunningJob, engine: Engine) -> None:
     job.kill()
 
 
-def test_no_kill_of_job_or_server_loses_or_adds_an_alert(tmp_path: Path, server: Server) -> None:
+def test_no_kill_of_job_or_server_loses_or_adds_an_alert(
+    tmp_path: Path, spark: Callable[..., Any], server: Server
+) -> None:
     folder = JobFolder(tmp_path / "job", pack(), ("payment",), server=server.url())
     parts = in_files(list(payments(9, 4_000, 200)), 40)
     paths = [folder.put("payment", part) for part in parts[:10]]
@@ -73,8 +76,7 @@ def test_no_kill_of_job_or_server_loses_or_adds_an_alert(tmp_path: Path, server:
         paths += [folder.put("payment", part) for part in parts[25:30]]
         kill_after_transaction(job, engine)
     paths += [folder.put("payment", part) for part in parts[30:]]
-    with folder.running("--once", "--drain") as job:
-        assert job.process.wait() == 0, folder.told
+    told = folder.once(spark, drain=True)
     engine.dispose()
     found = folder.alerts()
     expected = {alert["id"]: alert for alert in in_process(folder, [[("payment", p)] for p in paths])}
@@ -83,5 +85,5 @@ def test_no_kill_of_job_or_server_loses_or_adds_an_alert(tmp_path: Path, server:
     for alert in found:
         assert {k: v for k, v in alert.items() if k != "batch"} == expected[alert["id"]]
     assert "CEP0830" in folder.told
-    assert "the folder is closed after batch" in folder.told
+    assert "the folder is closed after batch" in told
     assert "Traceback" not in folder.told

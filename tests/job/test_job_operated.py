@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+import resource
 import signal
+import socket
 import subprocess
 import textwrap
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 from job_folder import JobFolder, RunningJob, command, get
 from ports import free_port
@@ -17,13 +22,17 @@ from rules_of_tests import OTHER, pack, payments
 from alerts.outbox import Outbox
 from cep.job.state_folder import dead_letters
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("operated")]
 
 
 PORT = free_port()
 TOKEN = "ann-0123456789-0123456789"
 AHEAD = {"payment_id": "ahead", "at": "2261-01-01T00:00:00Z", "card": "c1", "amount": 5.0}
 """Of a clock that is wrong: if it moved the watermark, every other event would be late."""
+HANDLES = 256
+"""Files and connections that the job may have open."""
+ATTACKERS = 1_500
+HALF = b"GET /healthz HTTP/1.1\r\nhost: x\r\nx-slow: "
 
 
 @pytest.fixture(scope="module")
@@ -41,12 +50,26 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningJob]:
     folder.put(
         "payment", [AHEAD, *payments(1, 300), b'{"payment_id": "torn', b'{"payment_id": "x", "at": 3}']
     )
-    with folder.running() as running:
+    with ExitStack() as stack:
+        with _handles(HANDLES):
+            running = stack.enter_context(folder.running())
         running.wait_for_batch(0)
         yield running
         assert running.stop(signal.SIGTERM) == 143, folder.told
-        assert "Traceback" not in folder.told
+        assert not re.search("Traceback|uvicorn|asyncio|socket", folder.told)
+        assert folder.logged == ""
         assert folder.state.lock_file.exists() is False
+
+
+@contextmanager
+def _handles(number: int) -> Iterator[None]:
+    """Who is started within may have so many."""
+    before, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (number, most))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (before, most))
 
 
 def _metric(name: str) -> float:
@@ -189,6 +212,20 @@ def test_a_deploy_that_takes_a_rule_from_a_receiver_says_so(job: RunningJob) -> 
     assert done.stderr.count("warning: ") == done.stderr.count(f"warning: {place}{message}") == 1
     assert "the rules are `probing`, `shark`" in done.stderr
     job.wait_for(lambda: f"warning: {message}" in job.folder.told, "the warning on the job's own terminal")
+
+
+def test_half_sent_requests_by_the_thousand_cost_the_job_nothing(job: RunningJob) -> None:
+    with ExitStack() as held:
+        for seed in (7, 8):
+            for _ in range(ATTACKERS // 2):
+                one = held.enter_context(socket.create_connection(("127.0.0.1", PORT), timeout=60))
+                one.sendall(HALF)
+            assert get(f"http://127.0.0.1:{PORT}/healthz")[0] == 200
+            assert psutil.Process(job.process.pid).num_fds() < HANDLES
+            job.folder.put("payment", payments(seed, 200))
+            job.wait_until_read()
+        assert get(f"http://127.0.0.1:{PORT}/healthz")[0] == 200
+        assert get(f"http://127.0.0.1:{PORT}/metrics")[0] == 200
 
 
 def test_a_second_job_on_the_folder_or_the_port_is_told_so(job: RunningJob, tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def stored(folder: JobFolder) -> list[StoredAlert]:
         outbox.close()
 
 
-def test_every_alert_finds_its_events_after_kills(tmp_path: Path) -> None:
+def test_every_alert_finds_its_events_after_kills(tmp_path: Path, spark: Spark) -> None:
     """Files of batches that were recorded before a kill are the same after it; every event is there once."""
     folder = JobFolder(tmp_path / "job", pack(more=WINDOW), ("payment",), trigger="50ms")
     events = list(payments(9, 3_000, 40))
@@ -72,8 +72,7 @@ def test_every_alert_finds_its_events_after_kills(tmp_path: Path) -> None:
         before = now
     for part in parts[9:]:
         folder.put("payment", part)
-    with folder.running("--once", "--drain") as job:
-        assert job.process.wait() == 0, folder.told
+    folder.once(spark, drain=True)
     assert {name: recorded(folder)[name] for name in before} == before
     assert sorted(ids(folder)) == sorted(str(one["payment_id"]) for one in events)
 

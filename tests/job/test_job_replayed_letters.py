@@ -130,12 +130,11 @@ def test_a_schema_that_was_wrong_is_deployed_and_its_letters_are_replayed(
     assert {state(letters(folder)[one.number])[0] for one in again.values()} == {"late", "refused"}
 
 
-def test_a_kill_with_replays_under_way_loses_and_doubles_none(tmp_path: Path) -> None:
+def test_a_kill_with_replays_under_way_loses_and_doubles_none(spark: Spark, tmp_path: Path) -> None:
     folder = JobFolder(tmp_path / "job", pack(), ("payment",), trigger="50ms")
     wrong = [whale(n, n, "much") for n in range(40)]
     folder.put("payment", wrong)
-    with folder.running("--once") as job:
-        assert job.process.wait() == 0, folder.told
+    folder.once(spark)
     numbers = sorted(letters(folder))
     for number, one in zip(numbers, wrong, strict=True):
         replay(folder, number, data=json.dumps({**one, "amount": 100.5}).encode())
@@ -144,8 +143,7 @@ def test_a_kill_with_replays_under_way_loses_and_doubles_none(tmp_path: Path) ->
             assert job.process.poll() is None, folder.told
             time.sleep(0.01)
         job.kill()
-    with folder.running("--once", "--drain") as job:
-        assert job.process.wait() == 0, folder.told
+    folder.once(spark, drain=True)
     assert {state(one)[0] for one in letters(folder).values()} == {"event"}
     assert len({alert["id"] for alert in folder.alerts()}) == len(folder.alerts()) == 40
 

@@ -41,7 +41,7 @@ rule limit {
 KILLS = 3
 
 
-def test_windows_go_on_whenever_the_job_is_killed(tmp_path: Path) -> None:
+def test_windows_go_on_whenever_the_job_is_killed(spark: Callable[..., Any], tmp_path: Path) -> None:
     random = Random(16)
     folder = JobFolder(tmp_path / "job", pack(more=WINDOWS), ("payment",), trigger="50ms")
     parts = in_files(list(payments(5, 3_000, 25)), 30)
@@ -59,8 +59,7 @@ def test_windows_go_on_whenever_the_job_is_killed(tmp_path: Path) -> None:
             time.sleep(random.uniform(0, 0.4))  # at whatever moment is what is tried
             job.kill()
     paths += [folder.put("payment", part) for part in parts[len(paths) :]]
-    with folder.running("--once", "--drain") as job:
-        assert job.process.wait() == 0, folder.told
+    folder.once(spark, drain=True)
     assert "Traceback" not in folder.told
     assert_as_in_process(folder, [[("payment", path)] for path in paths])
 

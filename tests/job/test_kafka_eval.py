@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
+import fastavro
 import pytest
 from fraud.generate import generate
+from google.protobuf.message_factory import GetMessageClass
 from job_folder import JobFolder
 from rules_of_tests import BEGIN, SECOND, pack, payments
 from topics_of_tests import describe, feed, producer, topic
 
 from alerts.notation import timestamp
 from cep.cli.main import main
+from cep.decode.by_schema.protobuf_schema import described
+from cep.decode.by_schema.schema_files import schemas_of_file
+from rules.instants import parse_instant
 
 if TYPE_CHECKING:
     from broker import Brokers
@@ -52,6 +59,53 @@ def test_a_topic_gives_the_alerts_of_the_same_events_in_a_file(
     describe(folder, feed(own))
     assert evaluated(folder.root / "topic.out", "--job", folder.description) == of_a_file(folder)
     assert "0 late" in capsys.readouterr().err
+
+
+def test_avro_and_protobuf_give_the_alerts_of_the_same_events_in_a_file(
+    kafka: Brokers, folder: JobFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    expected = of_a_file(folder)
+    for format_, options, write in by_schema(folder.root):
+        own = topic(kafka, partitions=1)
+        own.put([write(one) for one in EVENTS[:300]] + [b"\xff"] + [write(one) for one in EVENTS[300:]])
+        describe(folder, feed(own, f'format = "{format_}"', *options))
+        capsys.readouterr()
+        assert evaluated(folder.root / "topic.out", "--job", folder.description) == expected
+        assert f"{own.name}/0:300: " in capsys.readouterr().err
+
+
+def by_schema(folder: Path) -> Iterator[tuple[str, list[str], Callable[[Mapping[str, Any]], bytes]]]:
+    """Formats, with the options of a feed for payments in them, and what writes one."""
+    fields = [
+        {"name": "payment_id", "type": "string"},
+        {"name": "at", "type": {"type": "long", "logicalType": "timestamp-nanos"}},
+        {"name": "card", "type": "string"},
+        {"name": "amount", "type": ["null", "double"]},
+    ]
+    schema: Any = {"type": "record", "name": "Payment", "namespace": "acme", "fields": fields}
+    (folder / "payment.avsc").write_text(json.dumps(schema), "utf-8")
+    proto = (
+        'syntax = "proto3"; package acme; import "google/protobuf/timestamp.proto"; message Payment { '
+        "string payment_id = 1; google.protobuf.Timestamp at = 2; string card = 3; double amount = 4; }"
+    )
+    (folder / "payment.proto").write_text(proto, "utf-8")
+    parsed = fastavro.parse_schema(schema)
+
+    def avro(event: Mapping[str, Any]) -> bytes:
+        out = io.BytesIO()
+        fastavro.schemaless_writer(out, parsed, {**event, "at": parse_instant(event["at"])})
+        return out.getvalue()
+
+    yield "avro", ['schema = "payment.avsc"'], avro
+    files = schemas_of_file(folder / "payment.proto", "protobuf", "").text
+    made = GetMessageClass(described(files).message_types_by_name["Payment"])
+
+    def protobuf(event: Mapping[str, Any]) -> bytes:
+        seconds, nanos = divmod(parse_instant(event["at"]), 10**9)
+        found = made(**{**event, "at": {"seconds": seconds, "nanos": nanos}})
+        return bytes(found.SerializeToString())
+
+    yield "protobuf", ['schema = "payment.proto"', 'message = "acme.Payment"'], protobuf
 
 
 def test_what_is_no_event_is_a_dead_letter_at_topic_partition_and_offset(

@@ -14,7 +14,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from broker import Secured, brokers
+from broker import brokers
 from duel import Program, pack_of, programs
 from hypothesis import HealthCheck, Phase, given, settings
 from job_folder import JobFolder, in_process
@@ -33,6 +33,16 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 EVENTS = list(payments(3, 600))
+OUT = """
+[receivers.stream]
+kind = "kafka"
+servers = "{servers}"
+topic = "{alerts}"
+
+[deadletters]
+servers = "{servers}"
+topic = "{letters}"
+"""
 Spark = Callable[..., Any]
 
 
@@ -64,8 +74,10 @@ def test_a_job_reads_a_topic_in_batches_and_again_after_a_crash(
     kafka: Brokers, folder: JobFolder, spark: Spark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = topic(kafka)
-    describe(folder, feed(own))
-    own.put(EVENTS[:200])
+    alerts, letters = (topic(kafka, 1, f"{own.name}-{what}").name for what in ("alerts", "dead"))
+    out = OUT.format(servers=kafka.servers, alerts=alerts, letters=letters)
+    describe(folder, feed(own, f'group = "desk-{own.name}"'), out)
+    own.put([*EVENTS[:200], b"no json"])
     folder.once(spark)
     own.put(EVENTS[200:400])
     with monkeypatch.context() as patched:
@@ -77,9 +89,20 @@ def test_a_job_reads_a_topic_in_batches_and_again_after_a_crash(
     assert without_batch(folder.alerts()) == of_a_file(folder)
     read = extents(folder)
     assert [row[:3] for row in read[0]] == [["payment", f"{own.name}/{n}", 0] for n in range(3)]
+    last = extents(folder)[sorted(read)[-1]]
+    with kafka.admin() as admin:
+        committed = admin.list_group_offsets(f"desk-{own.name}")[f"desk-{own.name}"]
+    behind = {f"{at.topic}/{at.partition}": one.offset for at, one in committed.items()}
+    assert behind == {row[1]: row[3] for row in last}, "others see how far it is"
     ends = {row[1]: row[3] for row in read[0]}
     second = read[sorted(read)[1]]
     assert all(row[2] == ends[row[1]] for row in second), "the second batch begins where the first ended"
+    with pytest.raises(ConfigurationError, match="was closed by --drain"):
+        folder.once(spark)  # what is left would be delivered
+    sent = [json.loads(value or b"")["data"] for value, _ in committed(kafka.servers, alerts)]
+    assert sent == without_batch(folder.alerts()), "each once, in the order raised"
+    ((value, said),) = committed(kafka.servers, letters)
+    assert (value, said["place"], said["stage"]) == (b"no json", f"{own.name}/0", "decode")
 
 
 def _crash_after(real: Callable[..., None]) -> Callable[..., None]:
@@ -90,7 +113,7 @@ def _crash_after(real: Callable[..., None]) -> Callable[..., None]:
     return write
 
 
-def test_no_kill_and_no_cut_loses_or_adds_an_alert(kafka: Brokers, tmp_path: Path) -> None:
+def test_no_kill_and_no_cut_loses_or_adds_an_alert(kafka: Brokers, spark: Spark, tmp_path: Path) -> None:
     random, events = Random(4), list(payments(9, 3_000, 60))
     folder = JobFolder(tmp_path / "job", pack(), (), trigger="50ms")
     own = topic(kafka, partitions=4)
@@ -105,8 +128,7 @@ def test_no_kill_and_no_cut_loses_or_adds_an_alert(kafka: Brokers, tmp_path: Pat
             job.wait_for((folder.state.manifests / f"{until}.json").exists, "some batches")
             job.kill()
         kept.append(len(folder.alerts()))
-    with folder.running("--once", "--drain") as job:
-        assert job.process.wait() == 0, folder.told
+    folder.once(spark, drain=True)
     assert kept[0] > 0
     assert without_batch(folder.alerts()) == of_a_file(folder, events)
     assert len(extents(folder)) > 6
@@ -191,7 +213,7 @@ def test_partitions_that_are_added_and_topics_that_come_are_read_from_their_begi
     assert firsts >= {f"{own.name}/{n}" for n in range(3)} | {f"{own.name}-late/{n}" for n in range(2)}
 
 
-def test_a_job_goes_on_when_its_broker_comes_back(tmp_path: Path) -> None:
+def test_a_job_goes_on_when_its_broker_comes_back(spark: Spark, tmp_path: Path) -> None:
     folder = JobFolder(tmp_path / "job", pack(), (), trigger="200ms")
     with brokers(tmp_path / "kafka") as own_brokers:
         own = topic(own_brokers)
@@ -205,30 +227,30 @@ def test_a_job_goes_on_when_its_broker_comes_back(tmp_path: Path) -> None:
             own.put(EVENTS[300:])
             job.wait_for(lambda: len(folder.alerts()) > before, "alerts after")
             job.kill()
-        with folder.running("--once", "--drain") as job:
-            assert job.process.wait() == 0, folder.told
+        folder.once(spark, drain=True)
     assert without_batch(folder.alerts()) == of_a_file(folder)
 
 
-def test_a_job_reads_a_topic_over_tls_with_a_password(tmp_path: Path, spark: Spark) -> None:
-    with brokers(tmp_path / "kafka", secured=Secured()) as secured:
-        own = topic(secured)
-        with secured.admin() as admin:
-            for operation in (ACLOperation.READ, ACLOperation.DESCRIBE):
-                pattern = ResourcePattern(ResourceType.TOPIC, own.name)
-                admin.create_acls([ACL("User:alice", "*", operation, ACLPermissionType.ALLOW, pattern)])
-        own.put(EVENTS)
-        folder = JobFolder(tmp_path / "job", pack(), ())
-        (folder.root / "password").write_text("alice-secret\n", "utf-8")
-        options = [
-            "[feeds.payment.options]",
-            'security.protocol = "SASL_SSL"',
-            'sasl.mechanism = "SCRAM-SHA-512"',
-            'sasl.username = "alice"',
-            'sasl.password = "file:password"',
-            f'ssl.ca.location = "{secured.certificate}"',
-        ]
-        text = feed(own, *options).replace(secured.servers, secured.secured)
-        describe(folder, text)
-        folder.once(spark, drain=True)
-        assert without_batch(folder.alerts()) == of_a_file(folder)
+def test_a_job_reads_a_topic_over_tls_with_a_password(kafka: Brokers, tmp_path: Path, spark: Spark) -> None:
+    own = topic(kafka)
+    with kafka.admin() as admin:
+        for operation in (ACLOperation.READ, ACLOperation.DESCRIBE):
+            pattern = ResourcePattern(ResourceType.TOPIC, own.name)
+            admin.create_acls([ACL("User:alice", "*", operation, ACLPermissionType.ALLOW, pattern)])
+    own.put(EVENTS)
+    folder = JobFolder(tmp_path / "job", pack(), ())
+    (folder.root / "password").write_text("alice-secret\n", "utf-8")
+    options = [
+        "[feeds.payment.options]",
+        'security.protocol = "SASL_SSL"',
+        'sasl.mechanism = "SCRAM-SHA-512"',
+        'sasl.username = "alice"',
+        'sasl.password = "file:password"',
+        f'ssl.ca.location = "{kafka.certificate}"',
+    ]
+    text = feed(own, 'group = "desk"', *options).replace(kafka.servers, kafka.secured)
+    describe(folder, text)
+    told = folder.once(spark, drain=True)
+    why = "the user of the feed's options needs Read on it"
+    assert f"feed payment: offsets are not committed under the group desk: {why}" in told
+    assert without_batch(folder.alerts()) == of_a_file(folder)

@@ -84,6 +84,7 @@ def test_a_task_without_a_manifest_is_told() -> None:
     assert raised.value.code == MISSING
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keys", [16, 1_000_000])
 def test_what_goes_with_the_query_is_small(tmp_path: Path, keys: int) -> None:
     shared, numbers = Shared.of(StateFolder(tmp_path)), tuple(range(keys))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from confluent_kafka import Consumer, TopicPartition
 from kafka import KafkaProducer
 from kafka.admin import NewTopic
 
@@ -98,3 +99,22 @@ def describe(folder: JobFolder, *feeds: str) -> None:
 def without_batch(alerts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Alerts without the number of their batch."""
     return [{name: one for name, one in alert.items() if name != "batch"} for alert in alerts]
+
+
+def committed(servers: str, name: str, partitions: int = 1) -> list[tuple[bytes | None, dict[str, str]]]:
+    """Values and headers of the records of a topic for those who read what is committed."""
+    told = {"bootstrap.servers": servers, "group.id": "reader", "isolation.level": "read_committed"}
+    consumer = Consumer({**told, "enable.partition.eof": True})
+    consumer.assign([TopicPartition(name, number, 0) for number in range(partitions)])
+    found: list[tuple[bytes | None, dict[str, str]]] = []
+    ended = 0
+    try:
+        while ended < partitions and (record := consumer.poll(60)) is not None:
+            if record.error() is not None:
+                ended += 1
+                continue
+            named: Any = record.headers() or []
+            found.append((record.value(), {header: value.decode() for header, value in named}))
+    finally:
+        consumer.close()
+    return found

@@ -85,6 +85,7 @@ PLACES = np.arange(3, dtype=np.int32)
 RIGHT = (longs(), read_only(longs()), longs(6)[3:], np.ones(3, np.longlong), longs(3, 1)[:, 0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", RIGHT)
 @pytest.mark.parametrize("size", [1, np.int32(1), True])
 def test_what_the_signature_says_is_taken(add_up: Callable[..., Any], kept: object, size: object) -> None:

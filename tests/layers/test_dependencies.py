@@ -20,11 +20,11 @@ PACKAGES = ("alerts", "cep", "kernels", "percolator", "rules")
 BESIDE = ("benchmarks", "docs", "editors", "examples", "tests")
 
 UNIMPORTED = {
+    "grpcio-tools": "protoc, run in a process of its own",
     "grpcio": "Spark's transformWithState imports it, and pyspark does not require it",
     "itsdangerous": "Starlette's sessions import it, and Starlette does not require it",
     "kafka-python": "the broker of tests imports it, by a name that folders of ours have, too",
     "mypy": "a command",
-    "protobuf": "as grpcio",
     "psycopg": "SQLAlchemy's driver of PostgreSQL",
     "pytest-timeout": "a plugin of pytest",
     "pytest-xdist": "a plugin of pytest",

@@ -54,6 +54,7 @@ def signed_in(place: ServedDesk, who: str) -> tuple[httpx.Client, str]:
     return found, carried[1]
 
 
+@pytest.mark.slow
 def test_every_address_asks_for_what_it_should(place: ServedDesk, work: dict[str, StoredAlert]) -> None:
     """On this machine everybody reads; only a token that may operate, with the session's text, acts.
     Elsewhere one reads with a token that may read."""
@@ -103,6 +104,7 @@ def test_every_address_asks_for_what_it_should(place: ServedDesk, work: dict[str
     assert anna.post("/silences", data={"csrf": anna_csrf}).status_code == 401
 
 
+@pytest.mark.slow
 def test_an_erased_alert_has_a_page_that_says_so(place: ServedDesk, work: dict[str, StoredAlert]) -> None:
     gone = work["failed"].alert
     key = json.dumps(gone["key"])
@@ -267,6 +269,7 @@ def test_what_others_wrote_is_as_they_wrote_it(folder: str) -> None:
         assert one["integrity"].startswith("sha512-")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("work")
 def test_dead_letters_are_marked_mended_and_replayed(place: ServedDesk) -> None:
     for text in (b"<script>alert(1)</script>", b"\xff", b"second"):
@@ -300,6 +303,7 @@ def test_dead_letters_are_marked_mended_and_replayed(place: ServedDesk) -> None:
     assert [one.letter.data for one in taken] == [b'{"payment_id": "p1", "amount": ']
 
 
+@pytest.mark.slow
 def test_standing_queries_are_tried_by_whoever_may_read(place: ServedDesk) -> None:
     hostile = {"id": "<b>q", "query": 'recall* OR "<script>alert(1)</script>"', "tags": ["<i>"]}
     with_queries(place, [hostile, {"id": "second", "query": "tyre"}, {"id": "broken", "query": "("}])
@@ -336,6 +340,7 @@ def test_standing_queries_are_tried_by_whoever_may_read(place: ServedDesk) -> No
     assert elsewhere.status_code == 401
 
 
+@pytest.mark.slow
 def test_a_client_may_have_so_many_streams(tmp_path: Path) -> None:
     """Of an address without a token, of a token wherever it is; who has none open goes on."""
     place = prepared(tmp_path)

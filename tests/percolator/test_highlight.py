@@ -80,6 +80,7 @@ SHOWN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", SHOWN)
 def test_the_parts_that_were_true_are_shown(query: str) -> None:
     text, wanted = SHOWN[query]

@@ -153,6 +153,7 @@ def test_a_compaction_that_another_generation_overtook_is_dropped(library: Libra
     assert {path.name for path in library.folder.iterdir()} == {*named, "lock"}
 
 
+@pytest.mark.slow
 def test_many_changes_make_few_segments(library: Library) -> None:
     written = 0
     for number in range(300):

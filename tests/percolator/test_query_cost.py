@@ -104,6 +104,7 @@ def test_the_slow_list_names_the_slow_query() -> None:
     assert found[0].microseconds > found[1].microseconds
 
 
+@pytest.mark.slow
 def test_a_machine_that_grows_slower_makes_no_query_slow() -> None:
     queries = Collection(SCHEMA)
     for number in range(20):

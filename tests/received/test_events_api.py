@@ -85,6 +85,7 @@ def test_cloud_events_become_their_data_with_the_context_beside_it(client: Clien
     assert len(kept(intake)) == 3, "of these nothing is kept"
 
 
+@pytest.mark.slow
 def test_compressed_bodies_are_bounded_by_what_they_hold(client: Client, intake: Intake) -> None:
     zipped = LINES | {"content-encoding": "gzip"}
     assert send(client, gzip.compress(b'{"a": 1}\n' * 1_000), zipped).value == {"taken": 1_000}

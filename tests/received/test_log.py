@@ -147,6 +147,7 @@ def test_batches_read_every_line_once_over_restarts_and_repeated_questions(
         assert read_ == given_
 
 
+@pytest.mark.slow
 def test_what_all_batches_are_behind_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(intake, "SEGMENT", 1)  # each group of lines is a segment
     with appending(tmp_path) as one:

@@ -11,17 +11,14 @@ from pathlib import Path
 
 import pytest
 from effort import each
-from mutants import mutants
+from mutants import mutants, tokens
 from writing import LANGUAGE
 
 from rules.packs import load_texts
 
 ROOT = Path(__file__).parents[2]
-PART = 1_500
-"""All mutants of a large pack take some minutes: tests of about so many characters share them."""
-EACH, SHORT = min(each(9), 30), min(each(3), 10)
-"""Of a pack of several parts, every so manieth token is changed, and of one that is not so long: a share of
-fewer says little."""
+TOKENS = 30
+"""Of each text at least about so many tokens are changed: a share of fewer says little."""
 FENCE = re.compile(r"```rules[^\n]*\n(.*?)```", re.DOTALL)
 
 
@@ -73,18 +70,12 @@ def test_a_wrong_token_is_reported_on_its_line() -> None:
     assert counted["reported at the place only"] > 0.9 * counted["reported"], "errors follow from errors"
 
 
-def parts() -> list[tuple[str, int, int]]:
-    """Name of a pack, number of the part, and how many parts there are."""
-    counts = {name: 1 + len(text) // PART for name, text in PACKS.items()}
-    return [(name, part, count) for name, count in counts.items() for part in range(count)]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "part", "count"), parts())
-def test_any_wrong_token_of_any_pack_is_reported_on_its_line(name: str, part: int, count: int) -> None:
+@pytest.mark.parametrize("name", PACKS)
+def test_any_wrong_token_of_any_pack_is_reported_on_its_line(name: str) -> None:
     if not alone(PACKS[name]):
         pytest.skip("a file of a pack of several")
-    assert_reported(PACKS[name], count * (EACH if count > 1 else SHORT), part)
+    assert_reported(PACKS[name], each(9))
 
 
 @pytest.mark.slow
@@ -93,13 +84,13 @@ def test_any_wrong_token_of_the_packs_of_pages_is_reported_on_its_line() -> None
     assert packs
     for name, text in packs.items():
         print(name)
-        assert_reported(text, EACH if len(text) > PART else SHORT, 0)
+        assert_reported(text, each(3))
 
 
-def assert_reported(text: str, every: int, first: int) -> None:
+def assert_reported(text: str, every: int) -> None:
     """Fails if more than one in a hundred is reported elsewhere, or one mistake as many."""
     counted: Counter[str] = Counter()
-    wrong = misplaced(text, every, first, counted)
+    wrong = misplaced(text, min(every, 1 + len(tokens(text)) // TOKENS), 0, counted)
     print(dict(counted), *wrong, sep="\n")
     assert len(wrong) <= 0.01 * counted["all"] + 1
     assert counted["reported at the place only"] > 0.9 * counted["reported"], "errors follow from errors"

@@ -6,13 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
-from broker import Broker, BrokerError, Brokers, Secured, brokers
+from broker import Broker, BrokerError, Brokers, brokers
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import ACL, ACLOperation, ACLPermissionType, NewTopic, ResourcePattern, ResourceType
 from kafka.errors import KafkaError, TopicAuthorizationFailedError
@@ -73,33 +72,27 @@ def test_of_three_brokers_one_may_be_killed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mechanism", [pytest.param("PLAIN", marks=pytest.mark.soak), "SCRAM-SHA-512"])
-def test_users_may_do_what_they_were_granted(secured: Brokers, mechanism: str) -> None:
-    to = topic(secured, f"granted-{mechanism}")
+def test_users_may_do_what_they_were_granted(kafka: Brokers, mechanism: str) -> None:
+    to = topic(kafka, f"granted-{mechanism}")
     options = {
         "security_protocol": "SASL_SSL",
-        "ssl_cafile": str(secured.certificate),
+        "ssl_cafile": str(kafka.certificate),
         "sasl_mechanism": mechanism,
         "sasl_plain_username": "alice",
         "sasl_plain_password": "alice-secret",
     }
     with pytest.raises(TopicAuthorizationFailedError):
-        send(secured.secured, to, b"one", **options)
+        send(kafka.secured, to, b"one", **options)
     granted = ACL(
         "User:alice", "*", ACLOperation.ALL, ACLPermissionType.ALLOW,
         ResourcePattern(ResourceType.TOPIC, to.topic),
     )  # fmt: skip
-    with secured.admin() as admin:
+    with kafka.admin() as admin:
         admin.create_acls([granted])
-    send(secured.secured, to, b"two", **options)
-    assert values(secured.servers, to) == [b"two"]
+    send(kafka.secured, to, b"two", **options)
+    assert values(kafka.servers, to) == [b"two"]
     with pytest.raises(KafkaError):
-        send(secured.secured, to, b"three", **options | {"sasl_plain_password": "guessed"})
-
-
-@pytest.fixture(scope="module")
-def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Brokers]:
-    with brokers(tmp_path_factory.mktemp("secured"), secured=Secured()) as kafka:
-        yield kafka
+        send(kafka.secured, to, b"three", **options | {"sasl_plain_password": "guessed"})
 
 
 def test_it_ends_with_the_process_that_started_it(tmp_path: Path) -> None:

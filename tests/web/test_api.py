@@ -191,6 +191,7 @@ def test_alerts_go_out_again_by_filter(client: Client) -> None:
     assert [one["state"] for one in states] == ["pending", "pending"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "path", "body", "status", "code"),
     [

@@ -44,6 +44,7 @@ def counts(found: Erasure) -> dict[str, int]:
     return {name: count for name in Erasure.__slots__ if isinstance(count := getattr(found, name), int)}
 
 
+@pytest.mark.slow
 def test_nothing_of_the_value_is_left_in_any_file(place: Erasable) -> None:
     assert place.holding(), "the test would see it"
     found = erased(place)
@@ -54,6 +55,7 @@ def test_nothing_of_the_value_is_left_in_any_file(place: Erasable) -> None:
     assert place.holding(OTHER) != []
 
 
+@pytest.mark.slow
 def test_a_running_job_leaves_nothing_either(place: Erasable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cep.web.desk.erasing.owner", lambda _: 1)
     with place.desk.outbox.reading():  # somebody reads what was there before
@@ -63,6 +65,7 @@ def test_a_running_job_leaves_nothing_either(place: Erasable, monkeypatch: pytes
     assert place.holding() == [], "without that the file is written anew"
 
 
+@pytest.mark.slow
 def test_a_dry_run_says_what_would_be_erased_and_changes_nothing(place: Erasable) -> None:
     before = {one: one.read_bytes() for one in place.folder.rglob("*.parquet")}
     said = erased(place, dry_run=True)
@@ -80,6 +83,7 @@ def test_a_dry_run_says_what_would_be_erased_and_changes_nothing(place: Erasable
     assert {name for name, count in again.items() if count} == set(), "a second time there is nothing"
 
 
+@pytest.mark.slow
 def test_what_others_own_stays(place: Erasable) -> None:
     erased(place)
     rows = alerts_page(place.desk, Wanted(), Page()).alerts
@@ -95,6 +99,7 @@ def test_what_others_own_stays(place: Erasable) -> None:
     assert sorted(look_for(stream, ids, Limits()).found) == ["p2", "p6"]
 
 
+@pytest.mark.slow
 def test_an_erased_alert_is_gone_in_words(place: Erasable) -> None:
     id_ = place.ids["large"][0]
     erased(place)
@@ -106,6 +111,7 @@ def test_an_erased_alert_is_gone_in_words(place: Erasable) -> None:
     assert (act.what, act.details["names"], act.details["alerts"]) == ("erase", ["card"], 2)
 
 
+@pytest.mark.slow
 def test_an_erased_alert_is_not_raised_again_and_suppresses_on(place: Erasable) -> None:
     erased(place)
     outbox = place.desk.outbox
@@ -122,6 +128,7 @@ def test_an_erased_alert_is_not_raised_again_and_suppresses_on(place: Erasable) 
     assert [one.number for one in outbox.alerts()] == numbers
 
 
+@pytest.mark.slow
 def test_what_is_suppressed_is_told_by_the_next(tmp_path: Path) -> None:
     """As it would be if nothing had been erased."""
     told = []
@@ -143,6 +150,7 @@ def test_what_is_suppressed_is_told_by_the_next(tmp_path: Path) -> None:
     assert told == [[3], [3]]
 
 
+@pytest.mark.slow
 def test_no_delivery_of_an_erased_alert_is_attempted(place: Erasable) -> None:
     outbox, now = place.desk.outbox, place.desk.clock()
     erased(place)
@@ -163,6 +171,7 @@ def test_no_delivery_of_an_erased_alert_is_attempted(place: Erasable) -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["card=", '{"card": null}', '{"card": ["x"]}', "{}", "card", "a=\0"])
 def test_what_no_key_can_be_is_told(place: Erasable, key: str) -> None:
     with pytest.raises(MistakenError):
@@ -201,6 +210,7 @@ def test_a_text_holds_a_value_as_a_word(text: str, left: str) -> None:
     assert Sought({"card_id": "c1"}).blanked(text) == left
 
 
+@pytest.mark.slow
 def test_mended_bytes_go_and_wait_no_more(place: Erasable) -> None:
     outbox, ann = place.desk.outbox, Actor("ann", place.desk.clock())
     replay_letters(place.desk, ["3"], ann, data=f'{{"card": "{VALUE}"}}'.encode())
@@ -213,6 +223,7 @@ def test_mended_bytes_go_and_wait_no_more(place: Erasable) -> None:
         replay_letters(place.desk, ["3"], ann)
 
 
+@pytest.mark.slow
 def test_what_receivers_answered_about_episodes_of_others_goes(place: Erasable) -> None:
     outbox, now = place.desk.outbox, place.desk.clock()
     with outbox.writing() as connection:

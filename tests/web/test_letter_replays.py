@@ -105,6 +105,7 @@ def test_a_dry_run_changes_nothing_and_counts_the_same(desk: JobDesk) -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "data", "error"),
     [

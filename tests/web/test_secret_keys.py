@@ -122,6 +122,7 @@ def test_a_silence_is_kept_by_the_hash(place: Secretive, name: str, value: str) 
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [VALUE, HASH])
 def test_either_is_erased(place: Secretive, value: str) -> None:
     done = erase(place.desk, f"card={value}", place.ann, dry_run=False, rest=lambda _: None)

@@ -109,7 +109,8 @@ def run_of(
     return run
 
 
-@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("compiled", [False, True])
 @settings(max_examples=examples(100), deadline=None)
 @given(bodies(), streams(SECOND // 2), st.data())
 def test_windows_through_batches_are_those_of_the_reference(

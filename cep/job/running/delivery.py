@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
-from alerts.dispatch import Dispatcher, Listeners
+from alerts.dispatch import Dispatcher
+from alerts.listeners import Listeners
 from alerts.outbox import Outbox
 from alerts.settings import Settings
 from alerts.sharing import Holder

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cep.config import Job
     from cep.job.batches.driver import Driver, FinishedBatch
     from cep.sources.http.intake import Intake
+    from cep.sources.waiting import Waiting
 
 _STUCK = 120.0
 """Seconds: a batch that takes longer, or a longer time without one beyond the trigger, is not well."""
@@ -29,7 +30,7 @@ class Standing:
     """The state of a job, reported by its threads to those that answer requests.
 
     `driver`, `outbox` and `intakes` are set as soon as there are any, and `wake`, which has deliveries looked
-    for; nobody asks any more when the outbox is closed.
+    for; nobody asks any more when the outbox is closed. `waiting` is what waits in topics by stream.
     `now` is the wall clock in ns, `tick` seconds that no one sets back.
     """
 
@@ -53,6 +54,7 @@ class Standing:
         self.intakes: Mapping[str, Intake] | None = None
         self.wake: Callable[[], None] = lambda: None
         self.queries = QueryCounts(now)
+        self.waiting: Mapping[str, Waiting] = {}
 
     def batch(self, batch: FinishedBatch) -> None:
         """A batch is in the outbox."""

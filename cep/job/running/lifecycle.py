@@ -5,8 +5,10 @@ origin       the outbox and the packs with which a start goes on
 port         metrics and health answer from here on
 inspection   the state folder is looked over before Java starts
 delivery     alerts go out, also those that an earlier run left
+letters_out  dead letters and late events go to topics
 episodes     alerts of one rule and key that follow one another are put together
 record       old days of accepted events are removed
+backlog      what waits in topics is counted, and consumer groups are told how far the job is
 retention    what was kept long enough is removed from the outbox
 query_watch  batches, until the job is done or is to stop; started again where it has to be
 """
@@ -31,11 +33,13 @@ from cep.job.batches.driver import Driver, FinishedBatch
 from cep.job.batches.outage import Outage
 from cep.job.batches.surroundings import Surroundings
 from cep.job.clocks.wrong_clock import wrong
+from cep.job.running.backlog import BacklogWatch
 from cep.job.running.delivery import Deliverer
 from cep.job.running.episodes import EpisodeKeeper
 from cep.job.running.health import Standing
 from cep.job.running.intakes import opened
 from cep.job.running.leadership import Leadership
+from cep.job.running.letters_out import LettersOut
 from cep.job.running.machines import join
 from cep.job.running.port import answering
 from cep.job.running.progress import Progress
@@ -52,6 +56,8 @@ from cep.job.start import beforehand, origin
 from cep.job.start.inspection import look_over
 from cep.job.state_folder import lock
 from cep.job.state_folder.folder import FolderLayout, StateFolder
+from cep.sources.checkpoint import Checkpoint
+from cep.sources.waiting import Waiting
 from cep.web.metrics import Metrics
 from rules.diagnostics import Diagnostic, DiagnosticsError
 from rules.render import render_all
@@ -167,10 +173,15 @@ class _Lifecycle:
             launch.job.receivers, launch.environ, self._metrics, progress, stop, launch.job.settings,
             launch.job.state,
         )  # fmt: skip
+        self._letters = LettersOut(launch.job.letters, launch.environ, progress.tell)
         self._leadership: Leadership | None = None
         self._episodes: EpisodeKeeper | None = None
         self._retention = RetentionKeeper(launch.job.retention, time.time_ns, progress.tell)
         self._record = RecordKeeper(self._folder.record, launch.job.keep, time.time_ns, progress.tell)
+        checkpoint = Checkpoint(self._folder.checkpoint)
+        self._backlog = BacklogWatch(
+            launch.job.feeds, checkpoint, self._show_waiting, progress.tell, time.monotonic
+        )
 
     def run(self, spark: Spark, log: int) -> None:
         """Everything in order. `log` is the file of what Spark says."""
@@ -203,10 +214,12 @@ class _Lifecycle:
         layout = folder.settle_layout(job.shards, min(cores, job.shards), streams)
         self._metrics.watch_outbox(outbox, self._delivery.names, self._progress.tell)
         self._delivery.start(outbox, self._stack)
+        self._letters.start(outbox, self._stack)
         self._standing.wake = self._delivery.wake
         self._keep_episodes(outbox, lambda: driver.running.packs)
         self._retention.start(outbox, self._stack)
         self._record.start(self._stack)
+        self._backlog.start(self._stack)
         if self._stop.is_set():
             return
         self._stop.stage = lambda: _stage(driver)
@@ -214,6 +227,7 @@ class _Lifecycle:
         self._batches(session, driver, layout, cores)
         if self._launch.mode.once:
             self._delivery.finish()
+            self._letters.finish(self._stop.is_set)
         self._stop.stage = lambda: "ending"
 
     def _session(self, spark: Spark, partitions: int, cores: int, log: int) -> SparkSession:
@@ -270,7 +284,7 @@ class _Lifecycle:
         self._episodes.start(outbox, self._stack)
 
     def _deliver_rest(self) -> None:
-        """A closed folder may still owe alerts to receivers."""
+        """A closed folder may still owe alerts to receivers, and letters to topics."""
         outbox = Outbox.open(self._launch.job.outbox_url(self._launch.environ), create=False)
         self._stack.callback(outbox.close)
         if outbox.waiting(self._delivery.names):
@@ -279,6 +293,9 @@ class _Lifecycle:
             packs = origin.packs_of_drained(self._folder, outbox)
             self._keep_episodes(outbox, lambda: {pack.name: pack for pack in packs})
             self._delivery.finish()
+        if self._launch.job.letters is not None:
+            self._letters.start(outbox, self._stack)
+            self._letters.finish(self._stop.is_set)
 
     def _batches(self, spark: SparkSession, driver: Driver, layout: FolderLayout, cores: int) -> None:
         """Runs the query until it is done or the job is to stop; with `drain` once more, to end time."""
@@ -309,14 +326,21 @@ class _Lifecycle:
         """After every batch, in Spark's thread."""
         self._standing.batch(batch)
         self._delivery.wake()
+        self._letters.wake()
         if self._episodes is not None:
             self._episodes.wake(batch.outcome.watermark)
         self._record.wake()
         self._retention.wake()
+        self._backlog.wake(batch.number)
         if not batch.replayed:
             self._reporter.take(batch)
             self._standing.queries.take(batch.outcome.counts)
         self._progress.batch(batch)
+
+    def _show_waiting(self, found: Mapping[str, Waiting]) -> None:
+        self._standing.waiting = found
+        self._progress.waiting(found)
+        self._metrics.waiting({stream: one.records for stream, one in found.items()})
 
 
 def _stage(driver: Driver) -> Stage:

@@ -34,7 +34,7 @@ def variables(driver: Driver, feeds: Iterable[Feed]) -> Mapping[str, str]:
     if driver.running.job.machines.master is None:
         return {}
     environ = driver.around.environ
-    named = {name for feed in feeds for secret in feed.source.secrets().values() for name in secret.variables}
+    named = {name for feed in feeds for secret in feed.secrets().values() for name in secret.variables}
     return {name: environ[name] for name in sorted(named) if name in environ}
 
 

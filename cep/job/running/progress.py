@@ -16,8 +16,11 @@ from cep.web.desk.feeds import lags
 from rules.nouns import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from alerts.receivers.console import Stream
     from cep.job.batches.driver import FinishedBatch
+    from cep.sources.waiting import Waiting
 
 _EVERY = 10_000_000_000
 
@@ -35,6 +38,7 @@ class Progress:
         self._alerts = 0
         self._counted = 0
         self._rate: float | None = None
+        self._waiting: Mapping[str, Waiting] = {}
 
     def tell(self, sentence: str) -> None:
         """Writes a sentence on a line of its own."""
@@ -43,6 +47,10 @@ class Progress:
     def above(self, stream: TextIO) -> Stream:
         """A stream for other lines, which do not run into this one where both go to a terminal."""
         return self._line.above(stream)
+
+    def waiting(self, found: Mapping[str, Waiting]) -> None:
+        """Takes in what waits in topics by stream, to be shown with the next batch."""
+        self._waiting = found
 
     def batch(self, batch: FinishedBatch) -> None:
         """Takes in a batch, and shows how things stand when it is time to."""
@@ -96,6 +104,8 @@ class Progress:
         if self._malformed:
             parts.append(f"{self._malformed:,} malformed")
         parts.append(counted(self._alerts, "alert"))
+        if behind := [one for one in self._waiting.values() if one.behind]:
+            parts.append(_catching_up(behind))
         return parts
 
     def _event_time(self, batch: FinishedBatch) -> list[str]:
@@ -108,6 +118,15 @@ class Progress:
         if found and batch.outcome.watermark < MAX_TIME:
             parts.append(f"{span(max(found.values()))} behind the clock")
         return parts
+
+
+def _catching_up(behind: Sequence[Waiting]) -> str:
+    """What waits in feeds that are more than a batch behind, and how long it takes to read that."""
+    text = f"{counted(sum(one.records for one in behind), 'record')} waiting"
+    if any(one.pace is not None and one.pace <= 0 for one in behind):
+        return f"{text}, not getting fewer"
+    seconds = [one.seconds for one in behind if one.seconds is not None]
+    return f"{text} (caught up in {span(max(seconds))})" if len(seconds) == len(behind) else text
 
 
 def instant(watermark: int) -> str | None:

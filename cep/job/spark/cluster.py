@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from cep.config import Machines
 from cep.config.machines import masters
 from cep.errors import ConfigurationError, OutsideError
+from rules.nouns import counted
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -65,15 +66,15 @@ def join(
 
     `wait` waits for so many seconds, and returns True when the job is to stop: then this returns False.
     """
-    told = begun = time.monotonic()
+    told, asked = (begun := time.monotonic()), counted(cores, "core")
     while (there := cores_of(session)) < cores:
         now = time.monotonic()
         if there and now - begun >= _PATIENCE:
-            tell(f"the cluster gives {there} of {cores} cores: the job begins with these, more may come")
+            tell(f"the cluster gives {there} of {asked}: the job begins with these, more may come")
             return True
         if now - told >= _PATIENCE:
             told = now
-            tell(f"waiting for the cluster, which gives the job none of {cores} cores yet: see its page")
+            tell(f"waiting for the cluster, which gives the job none of {asked} yet: see its page")
         if wait(_POLL):
             return False
     return True

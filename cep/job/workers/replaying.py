@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from cep.decode.formats import UnknownFormatError
+from cep.decode.formats import BY_SCHEMA, UnknownFormatError
 from cep.decode.letters import DeadLetter, Decoded
+from cep.decode.log_records import decode_values
 from cep.events import Events
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ def decoded_again(
         else:
             partition = feed.source.partition_of(stream, file)
             records = [(one.offset, one.data) for one in again]
+            if decoder.feed.format in BY_SCHEMA:
+                yield decode_values(decoder, records, file, partition)
+                continue
             try:
                 yield from decoder.decode_records(records, file, partition, again[0].columns)
             except UnknownFormatError as error:

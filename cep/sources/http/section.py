@@ -31,7 +31,6 @@ class HttpFeedSection(FeedSection):
         """The source."""
         return Http(self.backlog)
 
-    @property
-    def written(self) -> FeedFormat:
+    def written(self, folder: Path) -> FeedFormat:
         """The format of its events."""
-        return replace(super().written, format="json")
+        return replace(super().written(folder), format="json")

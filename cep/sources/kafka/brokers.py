@@ -127,19 +127,25 @@ class Brokers:
             raise self._unreachable(error.args[0]) from error
         return Log(begin, end)
 
-    def topic_id(self, topic: str) -> str:
-        """The id that a topic got when it was made; "" where it is not there, or brokers give none.
-
-        Raises OutsideError where no broker answers.
-        """
-        from confluent_kafka import KafkaException, TopicCollection
+    @property
+    def admin(self) -> Any:
+        """The client that asks about more than records: an AdminClient of confluent-kafka."""
         from confluent_kafka.admin import AdminClient
 
         if self._admin is None:
             told: dict[str, Any] = {n: one for n, one in self._config.items() if n not in _OF_CONSUMERS}
             self._admin = AdminClient(told, logger=logging.getLogger("cep.kafka"))
         self._admin.poll(0)  # what it had to log since
-        (found,) = self._admin.describe_topics(TopicCollection([topic]), request_timeout=PATIENCE).values()
+        return self._admin
+
+    def topic_id(self, topic: str) -> str:
+        """The id that a topic got when it was made; "" where it is not there, or brokers give none.
+
+        Raises OutsideError where no broker answers.
+        """
+        from confluent_kafka import KafkaException, TopicCollection
+
+        (found,) = self.admin.describe_topics(TopicCollection([topic]), request_timeout=PATIENCE).values()
         try:
             name = str(found.result().topic_id)
         except KafkaException as error:

@@ -34,13 +34,15 @@ BATCH_RECORDS = 250_000
 class Kafka(Source[KafkaExtent, KafkaPart]):
     """Topics of a cluster. `start` is where a first start begins: earliest, latest, or a time.
 
-    `batch_records` is about how many records one batch takes.
+    `batch_records` is about how many records one batch takes. `group` is a consumer group whose offsets
+    follow the job, for others to look at; "": none.
     """
 
     cluster: Cluster
     topics: Topics
     start: str = EARLIEST
     batch_records: int = BATCH_RECORDS
+    group: str = ""
 
     noun: ClassVar[str] = "partition"
     cure: ClassVar[str] = "name a new [job] state, with which the feed begins anew"
@@ -167,6 +169,18 @@ class Kafka(Source[KafkaExtent, KafkaPart]):
         from cep.sources.kafka.spark_log import of_batch
 
         return of_batch(checkpoint, stream, batch)
+
+    @property
+    def at_once(self) -> int:
+        """As many as are set."""
+        return self.batch_records
+
+    def publish(self, reached: Mapping[str, int]) -> str | None:
+        """Commits offsets under the group, where there is one."""
+        from cep.sources.kafka.brokers import Brokers
+        from cep.sources.kafka.groups import publish
+
+        return publish(Brokers.of(self.cluster).admin, self.group, reached) if self.group else None
 
     def secrets(self) -> Mapping[str, Secret]:
         """The options that may stand elsewhere."""

@@ -1,7 +1,7 @@
-"""The options of a consumer: as a job file has them, as our reader takes them, and as Spark's connector does.
+"""The options of clients: as a job file has them, as ours take them, and as Spark's connector does.
 
-Spark's connector is Kafka's own client in Java; our reader is librdkafka. Options have the names that the
-second gives them, which are those of the first but for keys and passwords.
+Spark's connector is Kafka's own client in Java; our reader and our writer are librdkafka. Options have the
+names that the second gives them, which are those of the first but for keys and passwords.
 """
 
 from __future__ import annotations
@@ -11,17 +11,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from cep.decode.formats import OF_REGISTRY
 from cep.secrets import Secret
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+COMPRESSIONS = ("none", "gzip", "snappy", "zstd", "lz4")
+PARTITIONERS = ("consistent_random", "fnv1a_random", "random", "murmur2_random")
 _MODULES = {"PLAIN": "plain.PlainLoginModule"}
 _SCRAM = "scram.ScramLoginModule"
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """An option that a consumer may be told: `choices` if it is one of some, and what it holds."""
+    """An option that a client may be told: `choices` if it is one of some, and what it holds."""
 
     choices: tuple[str, ...] = ()
     number: bool = False
@@ -29,7 +32,7 @@ class Known:
     hidden: bool = False
 
 
-KNOWN: Mapping[str, Known] = MappingProxyType(
+_OF_ALL: Mapping[str, Known] = MappingProxyType(
     {
         "security.protocol": Known(PROTOCOLS),
         "sasl.mechanism": Known(MECHANISMS),
@@ -41,12 +44,32 @@ KNOWN: Mapping[str, Known] = MappingProxyType(
         "ssl.key.password": Known(hidden=True),
         "ssl.endpoint.identification.algorithm": Known(("https", "none")),
         "client.id": Known(),
-        "client.rack": Known(),
-        "fetch.max.bytes": Known(number=True),
-        "max.partition.fetch.bytes": Known(number=True),
         "metadata.max.age.ms": Known(number=True),
         "reconnect.backoff.ms": Known(number=True),
         "reconnect.backoff.max.ms": Known(number=True),
+    }
+)
+OF_CONSUMERS: Mapping[str, Known] = MappingProxyType(
+    {
+        **_OF_ALL,
+        "client.rack": Known(),
+        "fetch.max.bytes": Known(number=True),
+        "max.partition.fetch.bytes": Known(number=True),
+        f"{OF_REGISTRY}username": Known(),
+        f"{OF_REGISTRY}password": Known(hidden=True),
+        f"{OF_REGISTRY}ssl.ca.location": Known(file=True),
+        f"{OF_REGISTRY}ssl.certificate.location": Known(file=True),
+        f"{OF_REGISTRY}ssl.key.location": Known(file=True),
+    }
+)
+OF_PRODUCERS: Mapping[str, Known] = MappingProxyType(
+    {
+        **_OF_ALL,
+        "batch.size": Known(number=True),
+        "compression.type": Known(COMPRESSIONS),
+        "linger.ms": Known(number=True),
+        "message.max.bytes": Known(number=True),
+        "partitioner": Known(PARTITIONERS),
     }
 )
 _OF_READER = (
@@ -68,7 +91,7 @@ def revealed(options: Options, environ: Mapping[str, str]) -> dict[str, str]:
 
 def _value(name: str, secret: Secret, environ: Mapping[str, str]) -> str:
     value = secret.reveal(environ)
-    return str(secret.folder / value) if KNOWN[name].file else value
+    return str(secret.folder / value) if name in _OF_ALL and _OF_ALL[name].file else value
 
 
 def for_spark(options: Mapping[str, str], read: Callable[[str], str]) -> dict[str, str]:
@@ -99,7 +122,21 @@ def _quoted(value: str) -> str:
 
 
 def named(given: Mapping[str, object], folder: Path) -> Options:
-    """The options of a job file in the order of their names."""
+    """The options of a job file for consumers, in the order of their names."""
+    return tuple(one for one in _all(given, folder) if not one[0].startswith(OF_REGISTRY))
+
+
+def of_registry(given: Mapping[str, object], folder: Path) -> Options:
+    """Those for the client of a schema registry; paths of files are absolute."""
+    found = (one for one in _all(given, folder) if one[0].startswith(OF_REGISTRY))
+    return tuple((name, _absolute(secret) if OF_CONSUMERS[name].file else secret) for name, secret in found)
+
+
+def _absolute(secret: Secret) -> Secret:
+    return secret if secret.refers else Secret(str(secret.folder / secret.written), secret.folder)
+
+
+def _all(given: Mapping[str, object], folder: Path) -> Options:
     return tuple((name, Secret(str(value), folder)) for name, value in sorted(given.items()))
 
 

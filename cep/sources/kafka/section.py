@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from cep.sources.kafka import options as consumer
 from cep.sources.kafka.checks import option_mistakes
 from cep.sources.kafka.cluster import Cluster, Topics
 from cep.sources.kafka.kafka import BATCH_RECORDS, EARLIEST, LATEST, Kafka
+from cep.sources.kafka.schemas import SchemaKeys, registry_address, schema_mistakes, schemas_of
 from cep.sources.section import FeedSection, Text
 from cep.sources.source import Options
 from cep.sources.values import UnfitError
@@ -23,28 +25,10 @@ from rules.diagnostics import Diagnostic
 from rules.instants import parse_instant
 from rules.suggest import did_you_mean
 
+# pydantic has a method of that name, from its first version, which nobody calls here
+warnings.filterwarnings("ignore", 'Field name "schema" in "KafkaSection" shadows', UserWarning)
+
 _NAMED = ("topic", "topics", "pattern")
-
-
-def _servers(text: str) -> str:
-    values.filled(text)
-    help_ = 'write `servers = "b1:9092,b2:9092"`'
-    for one in text.split(","):
-        host, colon, port = one.strip().rpartition(":")
-        if "://" in one:
-            raise UnfitError(f"`{one}` is an address with a protocol", help_)
-        if not (host and colon and port.isascii() and port.isdecimal() and 0 < int(port) < 1 << 16):
-            raise UnfitError(f"`{one.strip()}` is no broker's host and port", help_)
-    return ",".join(one.strip() for one in text.split(","))
-
-
-def _topic(text: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9._-]{1,249}", text) or text in (".", ".."):
-        raise UnfitError(
-            f"`{text}` is no name of a topic",
-            "a topic has letters, digits, `.`, `_` and `-`; several topics: `topics`, or `pattern`",
-        )
-    return text
 
 
 def _pattern(text: str) -> str:
@@ -83,7 +67,8 @@ def _no_header(header: bool) -> bool:
     return header
 
 
-Topic = Annotated[str, AfterValidator(_topic)]
+SchemaFile = Annotated[str, AfterValidator(values.path)]
+Topic = Annotated[str, AfterValidator(values.topic_name)]
 Pattern = Annotated[str, AfterValidator(_pattern)]
 
 
@@ -91,21 +76,31 @@ class KafkaSection(FeedSection):
     """The options of topics."""
 
     source: Annotated[Literal["kafka"], Field(examples=["kafka"])]
-    servers: Annotated[str, AfterValidator(_servers), Field(examples=["b1:9092,b2:9092"])]
+    servers: Annotated[str, AfterValidator(values.brokers), Field(examples=["b1:9092,b2:9092"])]
     topic: Annotated[Topic | None, Field(examples=["payments"])] = None
     topics: Annotated[list[Topic] | None, Field(min_length=1, examples=[["payments", "refunds"]])] = None
     pattern: Annotated[Pattern | None, Field(examples=["pay-.*"])] = None
     start: Annotated[str, AfterValidator(_start), Field(examples=[EARLIEST])] = EARLIEST
     format: Annotated[str, AfterValidator(_format), Field(examples=["json"])] = "json"
     header: Annotated[bool, AfterValidator(_no_header), Field(examples=[False])] = False
+    schema: Annotated[SchemaFile | None, Field(examples=["payment.avsc"])] = None  # type: ignore[assignment]
+    registry: Annotated[
+        str | None, AfterValidator(registry_address), Field(examples=["https://registry:8081"])
+    ] = None
+    message: Annotated[Text | None, Field(examples=["acme.Payment"])] = None
     key: Annotated[Text | None, Field(examples=["card_id"])] = None
     time: Annotated[Literal["kafka"] | None, Field(examples=["kafka"])] = None
     batch_records: Annotated[int, Field(ge=1, le=10_000_000, examples=[BATCH_RECORDS])] = BATCH_RECORDS
+    group: Annotated[Text | None, Field(examples=["fraud-desk"])] = None
     options: Annotated[
         dict[str, object],
         BeforeValidator(consumer.flat),
         Field(default_factory=dict, examples=[{"client.id": "fraud"}]),
     ]
+
+    @property
+    def _schema_keys(self) -> SchemaKeys:
+        return SchemaKeys(cast("Kind", self.format), self.schema, self.message, self.registry)
 
     def made(self, folder: Path) -> Kafka:
         """The source; paths of keys begin at the folder."""
@@ -116,6 +111,7 @@ class KafkaSection(FeedSection):
             topics,
             self.start,
             self.batch_records,
+            self.group or "",
         )
 
     def mistakes(self, options: Options) -> Iterator[Diagnostic]:
@@ -127,13 +123,14 @@ class KafkaSection(FeedSection):
             place = options.span(given[1] if given else "")
             yield Diagnostic("CEP0753", "error", said, place, help=help_)
         yield from option_mistakes(self.options, options)
+        yield from schema_mistakes(self._schema_keys, self.options, options)
 
-    @property
-    def written(self) -> FeedFormat:
-        """The format of its events."""
+    def written(self, folder: Path) -> FeedFormat:
+        """The format of its events. Raises ConfigurationError where its schema is gone by now."""
         return replace(
-            super().written,
+            super().written(folder),
             format=cast("Kind", self.format),
             key=self.key or "",
             record_time=self.time is not None,
+            schemas=schemas_of(self._schema_keys, folder, consumer.of_registry(self.options, folder)),
         )

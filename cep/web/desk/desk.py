@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from alerts.outbox import Outbox
     from cep.config import Job
     from cep.job.batches.driver import Driver
+    from cep.sources.waiting import Waiting
     from cep.web.desk.query_counts import QueryCounts
     from cep.web.server import Health
 
@@ -27,6 +28,10 @@ class Live(Protocol):
     @property
     def queries(self) -> QueryCounts:
         """The counts of standing queries."""
+
+    @property
+    def waiting(self) -> Mapping[str, Waiting]:
+        """What waits in topics by stream, where that is known."""
 
     def health(self) -> Health:
         """The state that /healthz tells."""

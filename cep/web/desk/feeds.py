@@ -20,7 +20,9 @@ class FeedView:
     """A feed. `newest` is the greatest event time that it brought, over its partitions.
 
     `lag_seconds` is from its watermark to the clock when the last batch ended; None where no batch has ended
-    since the job started.
+    since the job started. `waiting` are the records of topics that no batch has read yet; None where that is
+    not known. `caught_up_seconds` is when none will wait, if it goes on so; None also where the next batch
+    takes all, or they do not get fewer.
     """
 
     stream: str
@@ -29,6 +31,8 @@ class FeedView:
     newest: str | None
     partitions: int
     lag_seconds: float | None
+    waiting: int | None
+    caught_up_seconds: float | None
     dead_letters: int
 
 
@@ -43,11 +47,12 @@ def feeds_now(desk: JobDesk) -> tuple[FeedView, ...]:
         dead = counts(connection)
     last = None if desk.driver is None else desk.driver.last
     behind = {} if last is None else lags(last)
+    waiting = {} if desk.live is None else desk.live.waiting
     where = paths(desk.job.feeds)
     found = []
     for feed in desk.job.feeds:
         times = [time for (stream, _), time in greatest.items() if stream == feed.name]
-        newest = max(times, default=MIN_TIME)
+        newest, wait = max(times, default=MIN_TIME), waiting.get(feed.name)
         found.append(
             FeedView(
                 feed.name,
@@ -56,6 +61,8 @@ def feeds_now(desk: JobDesk) -> tuple[FeedView, ...]:
                 moment(newest) if MIN_TIME < newest < MAX_TIME else None,
                 len(times),
                 behind.get(feed.name),
+                None if wait is None else wait.records,
+                wait.seconds if wait is not None and wait.behind else None,
                 dead.get(feed.name, 0),
             )
         )

@@ -85,6 +85,7 @@ def of_a_file(folder: JobFolder) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_batches", [True, False])
 def test_eval_reads_a_log_as_it_reads_files(folder: JobFolder, *, in_batches: bool) -> None:
     put(folder, EVENTS)
