@@ -27,6 +27,13 @@ _FORBIDDEN = (
     KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
 )
 _FENCED = (KafkaError._FENCED, KafkaError.INVALID_PRODUCER_EPOCH, KafkaError.PRODUCER_FENCED)
+_AWAY = (
+    KafkaError._TIMED_OUT,
+    KafkaError._MSG_TIMED_OUT,
+    KafkaError._TRANSPORT,
+    KafkaError._RESOLVE,
+    KafkaError._ALL_BROKERS_DOWN,
+)
 
 
 def outcome_of(error: Any, servers: str, heard: Any = None) -> Outcome:
@@ -42,6 +49,8 @@ def outcome_of(error: Any, servers: str, heard: Any = None) -> Outcome:
             return Outcome("rejected", said)
     if code == KafkaError.MSG_SIZE_TOO_LARGE:
         return Outcome("rejected", f"{said} ({TOO_LARGE})")
+    if heard is None and code not in _AWAY:
+        return Outcome("unreachable", f"{servers} breaks off: {said} ({NO_BROKERS})")
     why = printable(heard.str()) if heard is not None else said
     return Outcome("unreachable", f"{servers} does not answer: {why} ({NO_BROKERS})")
 

@@ -36,6 +36,7 @@ class Group:
         """When what waits goes out, by group; wall clock in ns."""
         self.quiet_until: dict[str, int] = {}
         """Until when a group is not told again, since it was told lately."""
+        self._moment, self._written = 0, timestamp(0)
 
     @property
     def any(self) -> bool:
@@ -53,7 +54,7 @@ class Group:
         grouping = self._of(one)
         if grouping is None:
             return None
-        one.group = group = self.name(one)
+        one.group = group = self._named(one, grouping)
         moment = self.opened.get(group)
         if moment is None:
             quiet = self.quiet_until.get(group, 0)
@@ -61,17 +62,20 @@ class Group:
             self.opened[group] = moment
         if now >= moment:
             return None
-        said = f"group: waits until {timestamp(moment)} for others of {grouping.said(one.labels)}"
+        if self._moment != moment:  # many wait for one
+            self._moment, self._written = moment, timestamp(moment)
+        said = f"group: waits until {self._written} for others of {grouping.said(one.labels)}"
         return Hold("group", said, moment, group)
 
     def name(self, one: Candidate) -> str:
         """The name of a candidate's group; empty: it is in none."""
+        return self._named(one, self._of(one)) if one.named is None else one.named
+
+    def _named(self, one: Candidate, grouping: Grouping | None) -> str:
         if one.named is None:
-            grouping = self._of(one)
             way = one.due.way if one.due.way in self._of_way else None
-            one.named = (
-                "" if grouping is None else digest(way, grouping.values(one.labels), self.together(one))
-            )
+            values = () if grouping is None else grouping.values(one.labels)
+            one.named = "" if grouping is None else digest(way, values, self.together(one))
         return one.named
 
     def _of(self, one: Candidate) -> Grouping | None:

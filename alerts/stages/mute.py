@@ -38,10 +38,13 @@ class Silences:
     def __init__(self, all_: Sequence[Silence] = ()) -> None:
         self._all = all_
         self._of_rule: dict[tuple[str, str, str], tuple[list[tuple[Silence, Matchers]], Gates]] = {}
+        self._asked: tuple[int, bool] | None = None  # a moment, and whether any is active then
 
     def any_active(self, now: int) -> bool:
         """True if there may be something to hold back at `now`."""
-        return any(one.active(now) for one in self._all)
+        if self._asked is None or self._asked[0] != now:  # many are asked about at one moment
+            self._asked = now, any(one.active(now) for one in self._all)
+        return self._asked[1]
 
     def mute(self, labels: Labels, now: int) -> Muted | None:
         """The silence that holds back an alert of these values at `now`: of several the one that ends last;

@@ -24,6 +24,8 @@ from alerts.outbox import BatchRecord, Outbox
 from alerts.receivers.egress import Egress
 from alerts.receivers.exchange import BoundedBackend, Bounds
 from alerts.receivers.names import Names
+from alerts.receivers.pagerduty import PagerDutyReceiver
+from alerts.receivers.slack import SlackReceiver
 from alerts.receivers.webhook import Limits, WebhookReceiver
 from alerts.routing import Route
 
@@ -185,6 +187,40 @@ def test_what_is_read_of_an_attempt_is_bounded(what: str) -> None:
                 pass
         assert exchange.informational <= 11
         assert exchange.read <= 3 * 16_384, "a head, a body, and a piece too many"
+
+
+WORDS = {
+    "script": "<script>alert(1)</script>",
+    "markup": '"><img src=x onerror=alert(1)>',
+    "a terminal's cursor": "\x1b[2J\x1b[31m\x00\x07",
+    "lines": "a\r\nb\n\n2026-01-01 ERROR the job has failed\n",
+    "directions": "\u202egnp.exe\u2066\u200f\ufeff\u2028",
+    "no UTF-8": "\udcff\udcfe",
+    "a megabyte": "x" * 1_000_000,
+}
+
+
+@pytest.mark.parametrize("what", WORDS)
+def test_what_a_receiver_says_is_one_short_line(what: str) -> None:
+    """In its body, whatever its status, and in its headers."""
+    body = WORDS[what].encode("utf-8", "surrogateescape")
+    header = WORDS[what].replace("\r", "").replace("\n", "").encode("utf-8", "surrogateescape")[:5_000]
+    raw = b"HTTP/1.1 %d No\r\nlocation: %s\r\nretry-after: %s\r\ncontent-length: %d\r\n\r\n%s"
+    for status in (200, 307, 400, 410, 429, 503):
+        said = raw % (status, header, header, len(body), body)
+        with WaywardServer(lambda _, said=said: Answer(raw=[said])) as server:  # type: ignore[misc]
+            for receiver in (
+                WebhookReceiver("desk", server.url, [SECRET]),
+                SlackReceiver("desk", server.url),
+                PagerDutyReceiver("desk", "0" * 32, server.url),
+            ):
+                outcome = receiver.send("m1", raised(1).alert.to_json(), 0)
+                receiver.close()
+                assert outcome.result in ("delivered", "rejected", "gone", "unreachable")
+                assert len(outcome.detail) < 400
+                assert outcome.detail.isprintable(), repr(outcome.detail)
+                assert len(outcome.detail.splitlines()) <= 1
+            assert len(server.calls) == 3
 
 
 class Accepts:

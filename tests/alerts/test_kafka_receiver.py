@@ -22,6 +22,7 @@ from uuid import uuid4
 import pytest
 from broker import Brokers, brokers
 from dying_writer import STEPS
+from effort import examples
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import ACL, ACLOperation, ACLPermissionType, NewTopic, ResourcePattern, ResourceType
 from kafka.admin import ACLResourcePatternType as Pattern
@@ -155,6 +156,15 @@ def stream(kafka: Brokers, topic: str, **how: Any) -> KafkaReceiver:
     return KafkaReceiver("stream", Topic(kafka.servers, topic, READABLE), **how)
 
 
+ENVIRON = {**os.environ, "PYTHONPATH": os.pathsep.join(one for one in sys.path if one)}
+
+
+def writing(job: Job, kafka: Brokers, topic: str, step: str = "") -> list[str]:
+    """The command that delivers an outbox, and dies at a step."""
+    script = str(Path(__file__).with_name("dying_writer.py"))
+    return [sys.executable, script, job.url, kafka.servers, topic, step]
+
+
 def test_alerts_are_there_once_by_key_and_in_order(kafka: Brokers, job: Job) -> None:
     topic = new_topic(kafka, 3)
     receiver = stream(kafka, topic)
@@ -180,15 +190,11 @@ def test_alerts_are_there_once_by_key_and_in_order(kafka: Brokers, job: Job) -> 
 def test_whatever_step_it_is_killed_at_each_is_there_once(kafka: Brokers, job: Job) -> None:
     topic = new_topic(kafka, 2)
     expected: list[str] = []
-    script = Path(__file__).with_name("dying_writer.py")
-    path = os.pathsep.join(one for one in sys.path if one)
 
     def run(step: str) -> subprocess.CompletedProcess[str]:
         expected.extend(job.record(12))
-        return subprocess.run(
-            [sys.executable, script, job.url, kafka.servers, topic, step],
-            env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, timeout=120, check=False,
-        )  # fmt: skip
+        command = writing(job, kafka, topic, step)
+        return subprocess.run(command, env=ENVIRON, capture_output=True, text=True, timeout=120, check=False)
 
     for step in STEPS:
         killed = run(step)
@@ -198,6 +204,31 @@ def test_whatever_step_it_is_killed_at_each_is_there_once(kafka: Brokers, job: J
     assert sorted(ids(read(kafka, topic))) == sorted(expected)
     dropped = len(read(kafka, topic, "read_uncommitted")) - len(expected)
     assert dropped >= 2, "some were killed in the middle of a transaction"
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(examples(5)))
+def test_no_sequence_of_kills_loses_or_doubles_an_alert(tmp_path: Path, job: Job, seed: int) -> None:
+    """Of the program at any moment, and of the broker, which comes back."""
+    random_ = Random(seed)
+    expected: list[str] = []
+    with brokers(tmp_path / "kafka") as own:
+        topic = new_topic(own, 2)
+        for _ in range(12):
+            expected += job.record(random_.randrange(1, 60))
+            writer = subprocess.Popen(writing(job, own, topic), env=ENVIRON, stdout=subprocess.PIPE)
+            time.sleep(random_.choice((0.5, 1.0, 2.0, 4.0)) + random_.random())
+            if random_.random() < 0.3:
+                own.kill()
+                own.start()
+                time.sleep(random_.random())
+            writer.kill()
+            writer.communicate()
+        done = subprocess.run(
+            writing(job, own, topic), env=ENVIRON, timeout=120, check=True, capture_output=True
+        )
+        assert done.stdout == b"drained\n"
+        assert sorted(ids(read(own, topic))) == sorted(expected)
 
 
 def test_a_broker_is_killed_and_comes_back(tmp_path: Path, job: Job) -> None:
@@ -364,9 +395,9 @@ def test_a_receiver_is_listed_tried_and_resumed(
 
 @pytest.fixture(scope="module", autouse=True)
 def nobody_is_left() -> Iterator[None]:
-    """No thread of the receiver outlives its tests."""
+    """Every call that was given up ends, though nobody waits for it."""
     yield
-    until = time.monotonic() + PATIENCE
-    while any(one.name == "deadline" for one in threading.enumerate()):
-        assert time.monotonic() < until
-        time.sleep(0.1)
+    for one in threading.enumerate():
+        if one.name == "deadline":
+            one.join(PATIENCE)
+            assert not one.is_alive()

@@ -1,6 +1,7 @@
 """A job with all that it depends on, the faults that each of these may have, and random sequences of them.
 
-The job reads a topic, keeps its outbox on PostgreSQL behind a network that can be cut, and delivers by HTTP.
+The job reads a topic, keeps its outbox on PostgreSQL behind a network that can be cut, delivers by HTTP and
+to a topic, and writes what is malformed to another one.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ class World:
     folder: JobFolder
     kafka: Brokers
     topic: Topic
+    alerts: Topic
+    letters: Topic
     server: Server
     network: TcpProxy
     receiver: AlertReceiver
@@ -98,10 +101,13 @@ def world(root: Path, random: Random) -> Iterator[World]:
         stack.callback(receiver.stop)
         url = f"postgresql://cep@127.0.0.1:{network.port}/postgres"
         folder = JobFolder(root / "job", pack(), (), trigger="50ms", server=url)
-        own = topic(kafka)
+        own, alerts, letters = topic(kafka), topic(kafka), topic(kafka)
         desk = f'[receivers.desk]\nkind = "webhook"\nurl = "{receiver.url}"\nsecret = "{SECRET}"\n'
-        describe(folder, feed(own, "batch_records = 300"), desk)
-        yield World(folder, kafka, own, server, network, receiver, random, stack)
+        at = f'servers = "{kafka.servers}"\n'
+        stream = f'[receivers.stream]\nkind = "kafka"\ntopic = "{alerts.name}"\n{at}'
+        dead = f'[deadletters]\ntopic = "{letters.name}"\n{at}'
+        describe(folder, feed(own, "batch_records = 300"), desk, stream, dead)
+        yield World(folder, kafka, own, alerts, letters, server, network, receiver, random, stack)
 
 
 def kill_job(at: World) -> None:

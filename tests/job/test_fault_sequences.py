@@ -1,5 +1,5 @@
-"""Random sequences of faults: the alerts are those of a run that nothing disturbed, each recorded once and
-delivered under its id."""
+"""Random sequences of faults: the alerts are those of a run that nothing disturbed, each recorded once,
+delivered under its id, and once on its topic; so is what was malformed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from effort import examples
 from faults import FAULTS, World, world
 from job_folder import PATIENCE, JobFolder, in_process
 from rules_of_tests import in_files, payments
-from topics_of_tests import without_batch
+from topics_of_tests import read_committed, without_batch
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka, pytest.mark.soak]
 PARTS = 12
@@ -34,9 +34,12 @@ def test_no_sequence_of_faults_loses_adds_or_changes_an_alert(tmp_path: Path) ->
 
 def _sequence(at: World, number: int, counted: Counter[str]) -> None:
     events = list(payments(at.random.randrange(1_000), 3_000, 100))
-    parts = deque(in_files(events, PARTS))
+    parts: deque[list[Any]] = deque(map(list, in_files(events, PARTS)))
     faults = at.random.choices(FAULTS, k=at.random.randrange(3, 8))
     print(f"sequence {number}: {', '.join(one.__name__ for one in faults)}", flush=True)
+    wrong = [b"malformed %d" % n for n in range(len(parts))]
+    for part, one in zip(parts, wrong, strict=True):
+        part.insert(at.random.randrange(len(part)), one)
     at.topic.put(parts.popleft())
     for fault in faults:
         at.runs()
@@ -59,6 +62,10 @@ def _sequence(at: World, number: int, counted: Counter[str]) -> None:
     assert {str(one["id"]): one for one in found} == expected
     assert {one.id for one in at.receiver.received} == expected.keys()
     assert all(one.alert == expected[one.id] for one in at.receiver.received)
+    on_topic = [headers["id"] for _, headers in read_committed(at.kafka.servers, at.alerts.name, 3)]
+    assert sorted(on_topic) == sorted(expected)
+    letters = [value for value, _ in read_committed(at.kafka.servers, at.letters.name, 3)]
+    assert sorted(letters) == sorted(wrong)
     assert "Traceback" not in at.folder.told
     counted.update(
         sequences=1, faults=len(faults), starts=at.starts, ended=sum(at.ended.values()), alerts=len(found)

@@ -23,7 +23,7 @@ from job_folder import JobFolder, in_process
 from kafka.admin import ACL, ACLOperation, ACLPermissionType, ResourcePattern, ResourceType
 from rules_of_tests import pack, payments
 from schema_registry import SchemaRegistry, serving
-from topics_of_tests import Event, committed, describe, feed, topic, wait, without_batch
+from topics_of_tests import Event, describe, feed, read_committed, topic, wait, without_batch
 
 from alerts.notation import json_value
 from cep.cli.main import main
@@ -105,9 +105,9 @@ def test_a_job_reads_a_topic_in_batches_and_again_after_a_crash(
     assert all(row[2] == ends[row[1]] for row in second), "the second batch begins where the first ended"
     with pytest.raises(ConfigurationError, match="was closed by --drain"):
         folder.once(spark)  # what is left would be delivered
-    sent = [json.loads(value or b"")["data"] for value, _ in committed(kafka.servers, alerts)]
+    sent = [json.loads(value or b"")["data"] for value, _ in read_committed(kafka.servers, alerts)]
     assert sent == without_batch(folder.alerts()), "each once, in the order raised"
-    ((value, said),) = committed(kafka.servers, letters)
+    ((value, said),) = read_committed(kafka.servers, letters)
     assert (value, said["place"], said["stage"]) == (b"no json", f"{own.name}/0", "decode")
 
 

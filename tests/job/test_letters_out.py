@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kafka.admin import NewTopic
 from log_in_memory import FATES, Fate, Log, LogReceiver
-from topics_of_tests import committed
+from topics_of_tests import read_committed
 
 from alerts.codes import AHEAD, NO_TOPIC
 from alerts.outbox import Outbox, OutboxError
@@ -137,7 +137,9 @@ def test_letters_are_on_topics_of_a_broker(kafka: Brokers, tmp_path: Path) -> No
             way.start(outbox, stack)
             if round_ == 0:
                 until = time.monotonic() + PATIENCE
-                while not (told and committed(kafka.servers, f"late-{name}")) and time.monotonic() < until:
+                while (
+                    not (told and read_committed(kafka.servers, f"late-{name}")) and time.monotonic() < until
+                ):
                     time.sleep(0.05)
                 with kafka.admin() as admin:
                     admin.create_topics([NewTopic(f"dead-{name}", 1, 1)])
@@ -152,7 +154,7 @@ def test_letters_are_on_topics_of_a_broker(kafka: Brokers, tmp_path: Path) -> No
         else:
             assert told == []
     outbox.close()
-    dead = committed(kafka.servers, f"dead-{name}")
+    dead = read_committed(kafka.servers, f"dead-{name}")
     assert [said["offset"] for _, said in dead] == ["1", "2", "3", "10", "11"]
     assert [value for value, _ in dead[:3]] == [b"{", b"\x00\xff", long[:LONGEST]]
     assert dead[0][1] == {
@@ -160,7 +162,7 @@ def test_letters_are_on_topics_of_a_broker(kafka: Brokers, tmp_path: Path) -> No
         "offset": "1", "batch": "5",
     }  # fmt: skip
     assert dead[2][1]["bytes"] == str(len(long))
-    events = committed(kafka.servers, f"late-{name}")
+    events = read_committed(kafka.servers, f"late-{name}")
     assert [(value, said["id"], said["time"]) for value, said in events] == [
         (f'{{"payment_id": "p{n}"}}'.encode(), f"p{n}", f"1970-01-01T00:00:{n:02}Z") for n in (4, 10, 11)
     ]

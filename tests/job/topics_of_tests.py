@@ -108,7 +108,7 @@ def without_batch(alerts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{name: one for name, one in alert.items() if name != "batch"} for alert in alerts]
 
 
-def committed(servers: str, name: str, partitions: int = 1) -> list[tuple[bytes | None, dict[str, str]]]:
+def read_committed(servers: str, name: str, partitions: int = 1) -> list[tuple[bytes | None, dict[str, str]]]:
     """Values and headers of the records of a topic for those who read what is committed."""
     told = {"bootstrap.servers": servers, "group.id": "reader", "isolation.level": "read_committed"}
     consumer = Consumer({**told, "enable.partition.eof": True})

@@ -163,8 +163,12 @@ def test_many_episodes_are_acknowledged_and_closed_at_once(tab: Page, place: Ser
     tab.get_by_role("button", name="Acknowledge").click()
     expect(said(tab)).to_contain_text("9 episodes acknowledged")
     expect(tab.locator("caption")).to_have_text("of all episodes 0 open, 9 acknowledged, 0 closed")
-    tab.get_by_label("choose the episode").nth(0).check()
     tab.get_by_label("choose the episode").nth(1).check()
+    tab.get_by_label("choose the episode").nth(5).click(modifiers=["Shift"])
+    expect(tab.locator("input[name=id]:checked")).to_have_count(5)
+    tab.get_by_label("choose the episode").nth(4).click()
+    tab.get_by_label("choose the episode").nth(0).click(modifiers=["Shift"])
+    expect(tab.locator("input[name=id]:checked")).to_have_count(6)
     tab.get_by_role("button", name="Close with the verdict").click()
     expect(said(tab)).to_contain_text("an episode is closed with a verdict", ignore_case=True)
     tab.get_by_label("choose the episode").nth(0).check()
@@ -189,6 +193,9 @@ def test_a_silence_holds_back_and_lets_go(tab: Page, place: ServedDesk, work: di
     tab.get_by_role("button", name="Take back").click()
     expect(said(tab)).to_contain_text("taken back")
     assert place.outbox.silences(place.now[0]) == []
+    tab.goto(f"{place.address}/rules/fraud/velocity")
+    tab.get_by_role("link", name="Silence this rule").click()
+    expect(tab.get_by_label("Matchers")).to_have_value("pack = fraud\nrule = velocity")
 
 
 def test_a_delivery_that_was_given_up_goes_out_again(
@@ -317,7 +324,7 @@ def test_a_timeline_and_fields_come_from_the_record(
     recorded: list[tuple[str, str, int, dict[str, object]]] = [
         ("complaint", "x1", 0, {"amount": 12.5}),
         ("complaint", "x2", 90, {"amount": 7}),
-        ("taken", "p9", 120, {"amount": 88, "memo": "<b>gift</b>"}),
+        ("taken", "p9", 183_700, {"amount": 88, "memo": "<b>gift</b>"}),
     ]
     events = tuple(
         TakenEvent(step, id_, RecordedEvent("payment", id_, at * 10**9, "0", "f", 0, 0, 0, fields))
@@ -328,6 +335,7 @@ def test_a_timeline_and_fields_come_from_the_record(
         (one,) = other.raise_alerts([alert(1, rule="compromised_terminal")])
         tab.goto(f"{other.address}/alerts/{one.alert['id']}")
         expect(tab.locator("svg.timeline circle")).to_have_count(3)
+        expect(tab.locator("svg.timeline")).to_contain_text("2 days 3 h")
         expect(tab.locator("main")).to_contain_text("amount 88, memo <b>gift</b>")
         expect(tab.locator("main")).to_contain_text("1 event is not shown")
         expect(tab.locator("main")).to_contain_text("p10")

@@ -17,7 +17,7 @@ from typing import Any
 
 import httpx
 import pytest
-from served_desk import SECRETS, ServedDesk, alert, prepared, served, with_queries
+from served_desk import SECRETS, ServedDesk, alert, prepared, run_also, served, with_queries
 from starlette.routing import Route
 
 from alerts.outbox import StoredAlert
@@ -30,6 +30,7 @@ from cep.web.page.app import ACTS, READING_ACTS, STREAM, VIEWS, PageSettings, pa
 from cep.web.page.forms import query_of
 from cep.web.page.headers import POLICY
 from cep.web.page.live import Pace
+from rules.packs import load
 
 pytestmark = pytest.mark.usefixtures("store")
 
@@ -55,23 +56,44 @@ def signed_in(place: ServedDesk, who: str) -> tuple[httpx.Client, str]:
 
 @pytest.mark.slow
 def test_every_address_asks_for_what_it_should(place: ServedDesk, work: dict[str, StoredAlert]) -> None:
-    """On this machine everybody reads; only a token that may operate, with the session's text, acts."""
+    """On this machine everybody reads; only a token that may operate, with the session's text, acts.
+    Elsewhere one reads with a token that may read."""
     named = {
         "id": work["failed"].alert["id"], "pack": "fraud", "rule": "velocity", "number": "1", "name": "desk",
         "does": "reopen",
     }  # fmt: skip
     anna, anna_csrf = signed_in(place, "ANNA")
     rita, rita_csrf = signed_in(place, "RITA")
+    dora, dora_csrf = signed_in(place, "DORA")
     nobody = client(place)
+    shop = SECRETS["SHOP"]
+    for token, status in (
+        (shop, 403),
+        ("wrong-0123456789-0123456789", 401),
+        ("", 401),
+        ("é\u202e" * 999, 401),
+    ):
+        csrf = CSRF.search(nobody.get("/sign-in").text)
+        assert csrf
+        answer = nobody.post("/sign-in", data={"csrf": csrf[1], "token": token, "next": "/"})
+        assert answer.status_code == status
+        assert token[:20] not in answer.text or not token
+        assert nobody.post("/silences", data={"csrf": csrf[1]}).status_code == 401
     for path, _ in VIEWS:
         assert nobody.get(path.format(**named)).status_code == 200, path
         elsewhere = nobody.get(path.format(**named), headers={"host": "desk.example"})
         assert (elsewhere.status_code, elsewhere.headers["location"][:8]) == (303, "/sign-in"), path
+        for token, status in (("RITA", 200), ("ANNA", 200), ("DORA", 200), ("SHOP", 403)):
+            shown = {"host": "desk.example", "authorization": f"Bearer {SECRETS.get(token, token)}"}
+            assert nobody.get(path.format(**named), headers=shown).status_code == status, (path, token)
     assert nobody.get(STREAM, headers={"host": "desk.example"}).status_code == 303
     for path, _ in ACTS:
         address = path.format(**named)
         assert nobody.post(address, data={"csrf": anna_csrf}).status_code == 401, path
         assert rita.post(address, data={"csrf": rita_csrf}).status_code == 403, path
+        assert dora.post(address, data={"csrf": dora_csrf}).status_code == 403, path
+        bearer = {"authorization": f"Bearer {SECRETS['ANNA']}"}
+        assert nobody.post(address, headers=bearer).status_code == 403, "a token alone sends no form"
         for wrong in ({}, {"csrf": ""}, {"csrf": rita_csrf}, {"csrf": "é"}):
             assert anna.post(address, data=wrong).status_code == 403, path
         assert (
@@ -339,3 +361,39 @@ def test_a_client_may_have_so_many_streams(tmp_path: Path) -> None:
         rita, _ = signed_in(place, "RITA")
         other = stack.enter_context(rita.stream("GET", STREAM))
         assert other.status_code == 200
+
+
+HOSTILE_RULES = """pack hostile version "1</pre><script>alert(1)</script>"
+stream payment { payment_id: string  card_id: string  amount: double  at: timestamp  id payment_id  time at }
+# <img src=x onerror=alert(1)> مرحبا {{ 7*7 }} %
+rule loud {
+  on payment [amount > 1]
+  by card_id
+  severity high
+  tags "<b>bold</b>", "{{ 7*7 }}"
+  runbook "https://desk.example/?a=\\"><script>alert(4)</script>"
+  summary "<img src=x onerror=alert(2)> LONG"
+}
+test loud "<script>alert(3)</script>" {
+  at 0s payment { payment_id: "p1", card_id: "c1", amount: 5 }
+  expect at 0s { severity: "high" }
+}
+"""
+
+
+def test_the_text_of_a_rule_is_only_shown(place: ServedDesk, work: dict[str, StoredAlert]) -> None:
+    """Script, markup, directions of writing and a very long text in every part of a pack."""
+    folder = place.folder / "hostile"
+    folder.mkdir()
+    text = HOSTILE_RULES.replace("LONG", "x" * 500_000)
+    (folder / "hostile.rules").write_text(text, "utf-8")
+    pack = load([folder / "hostile.rules"]).need()
+    run_also(place, pack)
+    assert work
+    with client(place) as reading:
+        for path in ("/", "/rules", "/rules/hostile/loud", "/packs", "/rules/hostile/%3Cimg%20src=x%3E"):
+            shown = reading.get(path).text
+            assert len(shown) < 200_000, path
+            for one in ("<img", "<b>bold", "<script>alert", "‮", "⁦", 'href="javascript'):
+                assert one not in shown, (path, one)
+        assert "&lt;img src=x onerror=alert(2)&gt;" in reading.get("/rules/hostile/loud").text

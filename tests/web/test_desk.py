@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
-from some_desk import NOW, SECOND, SOME, made
+from some_desk import NOW, SECOND, SOME, TOKENS, made
 
+from alerts.outbox import BatchRecord
+from cep.config import load_job
+from cep.events import MIN_TIME
+from cep.job.state_folder.manifest import Result
 from cep.web.desk.acting import Actor, acts_page
 from cep.web.desk.alerts import alerts_after, alerts_page, one_alert
 from cep.web.desk.batches import batches_page
@@ -222,6 +226,34 @@ def test_the_state_of_a_job_that_does_not_run(desk: JobDesk) -> None:
     assert [one.batch for one in batches_page(desk, Page()).batches] == [1, 0]
     assert [(one.stream, one.dead_letters) for one in feeds_now(desk)] == [("payment", 2)]
     assert (packs_now(desk), rules_now(desk)) == ((), ()), "the state folder has no texts"
+
+
+@pytest.mark.parametrize(
+    ("watermark", "come", "waits_for"),
+    [
+        (MIN_TIME, {"payment": 5}, ("chargeback", "refund")),
+        (MIN_TIME, {"payment": 5, "chargeback": MIN_TIME, "refund": 7}, ("chargeback",)),
+        (MIN_TIME, {"payment": 5, "chargeback": 6, "refund": 7}, ()),
+        (MIN_TIME, {}, ()),  # nothing has come at all
+        (3, {"payment": 5}, ()),  # those that bring nothing are idle
+    ],
+)
+def test_what_event_time_waits_for_is_told(
+    tmp_path: Path, watermark: int, come: Mapping[str, int], waits_for: tuple[str, ...]
+) -> None:
+    desk, file = made(tmp_path), tmp_path / "job.toml"
+    more = (
+        f'[feeds.{name}]\nsource = "files"\npath = "{name}/*.jsonl"\n' for name in ("chargeback", "refund")
+    )
+    file.write_text(file.read_text("utf-8") + "".join(more), "utf-8")
+    desk = replace(desk, job=load_job(file, TOKENS).need())
+    greatest = {(name, 0): time for name, time in come.items()}
+    result = Result({}, watermark, greatest, {}, watermark, 0, None, {}, {}, False)
+    desk.outbox.record(BatchRecord(7, "d7", result.as_dict()), [], [])
+    said = [one for one in status_now(desk).to_do if one.startswith("no event came yet of ")]
+    wanted = f"no event came yet of {', '.join(waits_for)}: event time waits, and until then no rule fires"
+    assert said == [wanted][: len(waits_for)]
+    desk.outbox.close()
 
 
 @pytest.mark.slow

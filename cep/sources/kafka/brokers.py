@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 PATIENCE = 30.0
 """Seconds that brokers have to say where a partition begins and ends, or which topics there are."""
+GONE_AFTER = 10.0
+"""Seconds for which brokers have to say that they know of no such topic: those that just began know none."""
+_AGAIN = 0.2
 _READER = {
     "group.id": "cep",  # librdkafka asks for one; nothing is committed under it
     "enable.auto.commit": False,
@@ -119,13 +123,17 @@ class Brokers:
         """The log of a partition as it is now. Raises OutsideError where no broker answers."""
         from confluent_kafka import KafkaException, TopicPartition
 
-        try:
-            begin, end = self._consumer.get_watermark_offsets(TopicPartition(topic, number), PATIENCE)
-        except KafkaException as error:
-            if _of_missing(error.args[0]):
+        until = time.monotonic() + GONE_AFTER
+        while True:
+            try:
+                begin, end = self._consumer.get_watermark_offsets(TopicPartition(topic, number), PATIENCE)
+                return Log(begin, end)
+            except KafkaException as error:
+                if not _of_missing(error.args[0]):
+                    raise self._unreachable(error.args[0]) from error
+            if time.monotonic() > until:
                 return NO_LOG
-            raise self._unreachable(error.args[0]) from error
-        return Log(begin, end)
+            time.sleep(_AGAIN)
 
     @property
     def admin(self) -> Any:
@@ -217,7 +225,9 @@ class Brokers:
             case KafkaError._AUTO_OFFSET_RESET | KafkaError.OFFSET_OUT_OF_RANGE:
                 raise GoneError(f"lacks records that were there when the batch was planned: {error.str()}")
             case _ if _of_missing(error):
-                raise GoneError(_NOT_THERE)
+                topic, _, number = path.rpartition("/")
+                if self.log(topic, int(number)) == NO_LOG:
+                    raise GoneError(_NOT_THERE)
             case KafkaError.TOPIC_AUTHORIZATION_FAILED:
                 said = f"the partition {path} may not be read: {error.str()}"
                 raise OutsideError(said, "let the user of [feeds.STREAM.options] read the topic", "CEP0810")

@@ -64,9 +64,7 @@ class Access:
         if isinstance(found, Refusal) or found.may(scope):
             return found
         if found.name:
-            has = ", ".join(sorted(found.scopes))
-            said = f"the token `{found.name}` may {has}, and this needs `{scope}`"
-            return Refusal(403, "CEP0962", said, f'give it scopes = ["{scope}"] in job.toml, or use another')
+            return lacking(found, scope)
         if scope == "read" and self.open_reading:
             host = _told(shown.host or "")
             said = f"without a token this port answers to names of this machine, and not to `{host}`"
@@ -87,6 +85,13 @@ class Access:
     def _with_token(self, authorization: str, client: str) -> Caller | Refusal:
         found = _BEARER.fullmatch(authorization)
         return self.sign_in(found[1] if found else "", client)
+
+
+def lacking(one: Caller, scope: Scope) -> Refusal:
+    """The refusal of a token that does not have a scope."""
+    has = ", ".join(sorted(one.scopes))
+    said = f"the token `{one.name}` may {has}, and this needs `{scope}`"
+    return Refusal(403, "CEP0962", said, f'give it scopes = ["{scope}"] in job.toml, or use another')
 
 
 def _of_this_machine(host: str | None) -> bool:

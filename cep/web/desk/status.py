@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from alerts.alert import SEVERITIES
 from alerts.outbox.counts import counted_since
 from alerts.outbox.stored import read_batch, read_batches
+from cep.events import MIN_TIME
 from cep.job.state_folder import dead_letters
+from cep.job.state_folder.manifest import result_of
 from cep.web.desk.batches import watermark_text
 from cep.web.desk.desk import JobDesk, moment
 from cep.web.desk.episodes import states_counted
@@ -17,6 +19,9 @@ from cep.web.desk.receivers import ReceiverView, receivers_now
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
+
+    from alerts.outbox import BatchRecord
+    from cep.config import Job
 
 QUARTER = 15 * 60 * 10**9
 DAY = 24 * 3_600 * 10**9
@@ -91,8 +96,20 @@ def status_now(
         episodes=episodes,
         dead_letters=dead,
         alerts=alerts,
-        to_do=tuple(_to_do(str(status), receivers, episodes)),
+        to_do=tuple(_to_do(str(status), receivers, episodes, awaited(desk.job, record))),
     )
+
+
+def awaited(job: Job, record: BatchRecord | None) -> tuple[str, ...]:
+    """The feeds that brought no event yet, where event time has not begun since it waits for them."""
+    if record is None or watermark_text(record.result.get("watermark")) is not None:
+        return ()
+    try:
+        greatest = result_of(record.result).greatest
+    except ValueError:
+        return ()
+    come = {stream for (stream, _), time in greatest.items() if time > MIN_TIME}
+    return tuple(feed.name for feed in job.feeds if feed.name not in come) if come else ()
 
 
 def _alerts(connection: Connection, since: int) -> dict[str, int]:
@@ -102,11 +119,16 @@ def _alerts(connection: Connection, since: int) -> dict[str, int]:
     return found
 
 
-def _to_do(status: str, receivers: tuple[ReceiverView, ...], episodes: Mapping[str, int]) -> Iterator[str]:
+def _to_do(
+    status: str, receivers: tuple[ReceiverView, ...], episodes: Mapping[str, int], waits_for: tuple[str, ...]
+) -> Iterator[str]:
     if status in ("waiting", "stuck", "failed"):
         yield f"the job is {status}"
     if status == "stopped":
         yield "the job does not run"
+    if waits_for:
+        names = ", ".join(waits_for)
+        yield f"no event came yet of {names}: event time waits, and until then no rule fires"
     for one in receivers:
         if one.state == "paused":
             yield f"{one.receiver} is paused: {one.reason}"

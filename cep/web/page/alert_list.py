@@ -60,7 +60,7 @@ def alert_list(site: Site, request: Request) -> Response:
         severities=SEVERITIES,
         problem=problem,
         rows=rows,
-        caption=f"{len(rows)} alerts, the newest first" if rows else "no alert is like that",
+        caption=f"{len(rows)} alerts, the newest first" if rows else _none(given),
         live=after if live else None,
         stream=f"/alerts/stream{query_of({**given, 'after': after})}",
         first_page=f"/alerts{of_filter}",
@@ -68,6 +68,10 @@ def alert_list(site: Site, request: Request) -> Response:
         exports={kind: f"/alerts.{kind}{of_filter}" for kind in ("csv", "jsonl")},
         receivers=[one.name for one in site.desk.job.receivers],
     )
+
+
+def _none(given: Mapping[str, str]) -> str:
+    return "no alert is like that" if given else "no rule has raised an alert yet"
 
 
 def matches_of(of: Wanted) -> Matches:

@@ -64,6 +64,8 @@ def _where(said: str) -> str | None:
     """The page on which a person does what there is to do."""
     if "episodes" in said:
         return "/episodes"
+    if "event time waits" in said:
+        return "/feeds"
     return "/receivers" if "paused" in said or "take alerts" in said else None
 
 

@@ -11,12 +11,15 @@ from alerts.shown import shown
 from cep.web.desk.desk import JobDesk
 from cep.web.desk.errors import MissingError
 from cep.web.desk.packs import pack_at
+from cep.web.page.rendering import cut
 from rules.source import Span
 from rules.typed import Match, Pack, Rule
 from rules.typed.pattern import AnyOrder, Either, Group, Sequence, Step
 
 LONGEST = 400
 """Lines of one rule that are shown."""
+WIDEST = 2_000
+"""Characters of one of them."""
 
 
 def marked(desk: JobDesk, alert: Mapping[str, Any]) -> tuple[Markup | None, int]:
@@ -50,7 +53,7 @@ def text_of(rule: Rule) -> tuple[Markup, int]:
 
 
 def _line(text: str, names: list[str]) -> Markup:
-    text = shown(text.rstrip("\r").replace("\t", "    "))
+    text = shown(cut(text.rstrip("\r").replace("\t", "    "), WIDEST))
     if not names:
         return Markup('<span class="line">{}</span>').format(text)
     marked = Markup('<span class="line step">{}  <i class="quiet">◂ step {}</i></span>')

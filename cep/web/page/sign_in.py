@@ -6,6 +6,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from cep.web.access.callers import Refusal
+from cep.web.access.policy import lacking
 from cep.web.page.forms import Form, local
 from cep.web.page.site import Site
 
@@ -20,9 +21,11 @@ def ask(site: Site, request: Request, problem: str = "", status: int = 200) -> R
 
 
 def sign_in(site: Site, request: Request, form: Form) -> Response:
-    """Sign in whoever shows a token."""
+    """Sign in whoever shows a token that may read: with another one nothing could be seen."""
     session = site.sessions(request)
     found = session.access.sign_in(form.one("token"), session.shown.client)
+    if not isinstance(found, Refusal) and not found.may("read"):
+        found = lacking(found, "read")
     if isinstance(found, Refusal):
         said = f"{found.message}."
         return ask(site, request, said[0].upper() + said[1:], found.status)

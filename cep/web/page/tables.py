@@ -21,7 +21,9 @@ from cep.web.desk.receivers import receivers_now
 from cep.web.desk.rules import one_rule, rules_now
 from cep.web.desk.silences import silences_now
 from cep.web.page.forms import query_of
-from cep.web.page.rule_text import rule_of, text_of
+from cep.web.page.rendering import cut
+from cep.web.page.rule_text import WIDEST, rule_of, text_of
+from cep.web.page.silencing import silence_address
 from cep.web.page.site import Site
 from cep.web.page.tally import STEPS
 
@@ -77,6 +79,7 @@ def rule(site: Site, request: Request) -> Response:
         verdicts=verdicts[0] if verdicts else None,
         rows=latest.alerts,
         more=f"/alerts{query_of({'pack': pack_name, 'rule': name})}",
+        silence=silence_address(pack_name, name, {}),
     )
 
 
@@ -89,7 +92,9 @@ def _difference(before: str, after: str) -> Markup:
 def _marked(lines: list[str]) -> Iterator[Markup]:
     kinds = {"+": "added", "-": "removed"}
     for line in lines or [" the rule's text is the same"]:
-        yield Markup('<span class="{}">{}</span>').format(kinds.get(line[:1], "same"), shown(line))
+        yield Markup('<span class="{}">{}</span>').format(
+            kinds.get(line[:1], "same"), shown(cut(line, WIDEST))
+        )
 
 
 def silences(site: Site, request: Request) -> Response:

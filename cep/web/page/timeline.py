@@ -13,6 +13,8 @@ from cep.web.page.rendering import cut, plain
 _WIDTH, _LEFT, _RIGHT = 1_000, 130, 30
 _LANE = 26
 _MOST_STEPS = 5
+_SECOND = 10**9
+_UNITS = ((86_400 * _SECOND, "days"), (3_600 * _SECOND, "h"), (60 * _SECOND, "min"), (_SECOND, "s"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +45,29 @@ def drawn(events: Sequence[AlertEvent]) -> Markup | None:
             parts.append(
                 Markup('<circle cx="{}" cy="{}" r="6"><title>{}</title></circle>').format(x, y, said)
             )
-    seconds = (last - first) / 1e9
+    spanned = _span(last - first)
     parts.append(
-        Markup('<text x="{}" y="{}">0 s</text><text x="{}" y="{}" text-anchor="end">{} s</text>').format(
-            _LEFT, height - 8, _WIDTH - _RIGHT, height - 8, f"{seconds:,.3f}".rstrip("0").rstrip(".")
+        Markup('<text x="{}" y="{}">0 s</text><text x="{}" y="{}" text-anchor="end">{}</text>').format(
+            _LEFT, height - 8, _WIDTH - _RIGHT, height - 8, spanned
         )
     )
     head = Markup('<svg class="timeline" viewBox="0 0 {} {}" role="img" aria-label="{}">')
-    label = f"{len(placed)} events over {seconds:,.0f} s; the table has them"
+    label = f"{len(placed)} events over {spanned}; the table has them"
     return head.format(_WIDTH, height, label) + Markup("").join(parts) + Markup("</svg>")
+
+
+def _span(length: int) -> str:
+    """A length in ns: with its milliseconds up to two minutes, else as `6 days 7 h`."""
+    if length < 120 * _SECOND:
+        return f"{length / _SECOND:,.3f}".rstrip("0").rstrip(".") + " s"
+    parts: list[str] = []
+    for of, name in _UNITS:
+        count, length = divmod(length, of)
+        if len(parts) == 2 or (parts and not count):
+            break
+        if count:
+            parts.append(f"{count:,} {name if count > 1 else name.removesuffix('s') or name}")
+    return " ".join(parts)
 
 
 def _lane(n: int, step: str) -> Markup:

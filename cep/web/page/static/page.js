@@ -112,6 +112,16 @@
     const row = event.target.closest("[data-row]") && event.target.closest("tr");
     if (row) row.setAttribute("aria-selected", "true");
   });
+  // With Shift all boxes from the one before up to this one come to be as this one is.
+  let before = null;
+  document.addEventListener("click", (event) => {
+    const box = event.target;
+    if (!box.matches("input[type=checkbox][name=id]")) return;
+    const all = [...box.form.querySelectorAll("input[name=id]")];
+    const ends = [all.indexOf(before), all.indexOf(box)].sort((a, b) => a - b);
+    if (event.shiftKey && ends[0] >= 0) for (const one of all.slice(ends[0], ends[1] + 1)) one.checked = box.checked;
+    before = box;
+  });
   for (const all of document.querySelectorAll("[data-all]")) {
     all.closest("label").hidden = false;
     all.addEventListener("change", () => {
