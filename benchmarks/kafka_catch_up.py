@@ -14,7 +14,7 @@ import argparse
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import job
@@ -38,11 +38,10 @@ def memory(of: job.Job) -> dict[str, int]:
     return found
 
 
-def lines(paths: Sequence[Path]) -> Iterator[bytes]:
-    """Those of all files."""
-    for path in paths:
-        with path.open("rb") as file:
-            yield from file
+def lines(path: Path) -> Iterator[bytes]:
+    """Those of a file."""
+    with path.open("rb") as file:
+        yield from file
 
 
 def catch_up(of: Brokers, events: int, cores: int) -> None:
@@ -52,13 +51,14 @@ def catch_up(of: Brokers, events: int, cores: int) -> None:
         paths = strict_events.write(Path(folder), every, files=every // STEP)
         kafka_in.ended(paths[-1], every)
         expected, name = strict_events.matches(paths), kafka_in.topic(of, "behind")
-        kafka_in.sending(of, name, lines(paths[:-1]), 0)()
+        for number, path in enumerate(paths[:-1]):
+            kafka_in.sending(of, name, lines(path), number, bytes)()
         feed = kafka_in.FEED.format(servers=of.servers, topic=name)
         print("| events | events/s | processor s | driver, JVM, workers MiB | waiting |")
         print("| --- | --- | --- | --- | --- |")
         with job.running(strict_events.PACK, "100 milliseconds", cores, feed=feed) as one:
             speeds = [_taken(one, million) for million in range(STEP, events + 1, STEP)]
-            show = kafka_in.sending(of, name, lines(paths[-1:]), 1)
+            show = kafka_in.sending(of, name, lines(paths[-1]), len(paths), bytes)
             one.until("cep_events_total accepted", events)
             begun = time.perf_counter()
             show()

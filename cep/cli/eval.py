@@ -41,7 +41,8 @@ def register(subparsers: Subparsers) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--events", nargs="+", action="extend", default=[], metavar="STREAM=FILE",
-        help="the events of a stream: .jsonl, .csv (also .gz, .zst) or .parquet; further files may follow",
+        help="the events of a stream: .jsonl, .csv (also .gz, .zst) or .parquet; further files may follow; "
+        "or a topic, kafka://HOST:PORT/TOPIC",
     )  # fmt: skip
     parser.add_argument(
         "--job", type=Path, metavar="JOB", help="read the feeds as this job.toml says, and run its packs"

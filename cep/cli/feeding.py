@@ -7,9 +7,11 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from cep.cli.failure import UsageError
+from cep.cli.topic_events import with_topics
 from cep.config import (
     Feed,
     FeedOption,
@@ -27,7 +29,7 @@ from cep.config.places import Places
 from cep.decode.formats import BY_NAME, FeedFormat
 from cep.inprocess.sources import Input, of_files
 from cep.sources.files.files import Files
-from cep.sources.source import AnySource
+from cep.sources.source import AnySource, Options
 from rules.diagnostics import Diagnostic, DiagnosticsError, has_errors, in_order
 from rules.suggest import meant
 from rules.typed import Pack, Stream
@@ -83,7 +85,7 @@ class Feeding:
         """
         streams = {stream.name: stream for pack in self.packs for stream in pack.fed}
         named = _named(streams, self.events)
-        given = self._given(streams)
+        given = self._given(streams, with_topics(self.options, named))
         feeds: dict[str, tuple[Feed | FeedOption, Places]] = {}
         if self.job is not None:
             job = replace(self.job, feeds=tuple(f for f in self.job.feeds if f.name not in given))
@@ -113,11 +115,11 @@ class Feeding:
             raise DiagnosticsError(findings)
         self.told += findings
 
-    def _given(self, streams: Mapping[str, Stream]) -> dict[str, FeedOption]:
+    def _given(self, streams: Mapping[str, Stream], options: Sequence[str]) -> dict[str, FeedOption]:
         """The feeds of --feed by stream."""
         found: dict[str, FeedOption] = {}
         mistakes: list[Diagnostic] = []
-        for text in self.options:
+        for text in options:
             option = feed_option(text, Path())
             if isinstance(option, list):
                 mistakes += option
@@ -127,6 +129,10 @@ class Feeding:
                 raise UsageError(f"--feed {option.name} is given twice", "put all of its keys into one")
             found[option.name] = option
         self._tell(mistakes)
+        for option in found.values():
+            if option.source is not None and option.source.counted:
+                at = Options(Path(), partial(option.places.option, option.name))
+                self._tell(list(option.source.check(at)))
         return found
 
     def _source(self, feed: Feed | FeedOption) -> AnySource | None:

@@ -84,7 +84,7 @@ def _ended(given: list[str], alone: bool) -> int:
         _say_error(sentence(error), remedy(error))
         return OUTSIDE
     except Exception as error:
-        return _diagnosed(error) or _clock(error) or _unforeseen(error, given)
+        return _diagnosed(error) or _of_job(error) or _clock(error) or _unforeseen(error, given)
 
 
 def _flush() -> None:
@@ -227,6 +227,16 @@ def _diagnosed(error: Exception) -> int:
 
     print(diagnostics_text(error.diagnostics, sys.stderr), end="", file=sys.stderr, flush=True)
     return USAGE
+
+
+def _of_job(error: Exception) -> int:
+    """Say what a source or a job's folder cannot do; 0 for any other error."""
+    from cep.errors import ConfigurationError, JobError
+
+    if not isinstance(error, JobError):
+        return OK
+    _say_error(error.message, error.help, error.code)
+    return USAGE if isinstance(error, ConfigurationError) else OUTSIDE
 
 
 def _clock(error: Exception) -> int:

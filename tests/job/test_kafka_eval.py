@@ -57,8 +57,14 @@ def test_a_topic_gives_the_alerts_of_the_same_events_in_a_file(
     own = topic(kafka)
     own.put(EVENTS, compression_type=compression)
     describe(folder, feed(own))
-    assert evaluated(folder.root / "topic.out", "--job", folder.description) == of_a_file(folder)
+    expected = of_a_file(folder)
+    assert evaluated(folder.root / "topic.out", "--job", folder.description) == expected
     assert "0 late" in capsys.readouterr().err
+    named = folder.root / "packs", "--events", f"payment=kafka://{kafka.servers}/{own.name}"
+    assert evaluated(folder.root / "named.out", *named) == expected
+    wrong = f"{named[2]}-wrong"
+    assert main(["eval", str(named[0]), "--events", wrong, "--output", "-"]) == 2
+    assert f"CEP0811]: there is no topic `{own.name}-wrong`" in capsys.readouterr().err
 
 
 def test_avro_and_protobuf_give_the_alerts_of_the_same_events_in_a_file(
