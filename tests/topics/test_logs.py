@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
 
-def test_a_topic_that_is_known_a_moment_later_is_there(kafka: Brokers) -> None:
+def test_a_topic_that_is_known_a_moment_later_is_there(
+    kafka: Brokers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(brokers, "GONE_AFTER", 120.0)
     name = f"late-{uuid4().hex[:8]}"
 
     def make() -> None:

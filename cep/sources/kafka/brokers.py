@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 30.0
 """Seconds that brokers have to say where a partition begins and ends, or which topics there are."""
-GONE_AFTER = 10.0
+GONE_AFTER = 30.0
 """Seconds for which brokers have to say that they know of no such topic: those that just began know none."""
 _AGAIN = 0.2
 _READER = {
