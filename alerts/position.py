@@ -1,4 +1,4 @@
-"""How far a receiver's transactions have come: the last one's number, and which deliveries went out in it.
+"""The position of a receiver's transactions: the last one's number, and which deliveries went out in it.
 
 The position travels in the transaction itself, so that the receiver has either both or neither. Whoever opens
 the receiver again compares it with the outbox, and knows what had arrived and was not written down.
@@ -21,7 +21,7 @@ _VERSION = "1"
 
 
 class Placed(Protocol):
-    """What goes out in a transaction."""
+    """A delivery that goes out in a transaction."""
 
     @property
     def place(self) -> int:

@@ -12,7 +12,7 @@ _NEW = Kept("", 0)
 
 
 class Transactions:
-    """How far the transactions of a lane are. Belongs to the dispatcher's thread."""
+    """The transactions of a lane so far. Belongs to the dispatcher's thread."""
 
     def __init__(self) -> None:
         self.known = _NEW

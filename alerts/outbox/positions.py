@@ -36,7 +36,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
-    """What a receiver's position told: `found` deliveries had arrived, and were not written down.
+    """The news of a receiver's position: `found` deliveries had arrived, and were not written down.
 
     `missed` counts transactions before it that the outbox does not know, `strange` is true where the last one
     is not of this outbox's alerts: both only after an outbox was put back to how it stood earlier.
@@ -49,7 +49,7 @@ class Confirmed:
 
 
 def begin(connection: Connection, receiver: str, new_id: str) -> Kept:
-    """How far a receiver is; one that is new gets the id."""
+    """The transactions of a receiver so far; one that is new gets the id."""
     connection.execute(CreateTable(positions, if_not_exists=True))
     p = positions.c
     row = connection.execute(select(p.id, p.number).where(p.receiver == receiver)).first()

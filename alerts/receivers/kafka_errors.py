@@ -1,4 +1,4 @@
-"""What errors of librdkafka mean to a delivery, in words and with their codes."""
+"""The meaning of librdkafka's errors for a delivery, in words and with their codes."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class TopicRecords:
 
 
 def _facts(body: str) -> Mapping[str, Any]:
-    """What an alert's JSON says before its summary: all that attributes and headers are made of. Its fields
+    """The part of an alert's JSON before its summary: all that attributes and headers are made of. Its fields
     have their order, and in a text no quotes stand by themselves."""
     end = body.find('},"summary":') + 1
     found: Mapping[str, Any] = _decoded(f"{body[:end]}}}" if end else body)[0]
