@@ -134,6 +134,16 @@ class Brokers:
             if time.monotonic() > until:
                 return NO_LOG
             time.sleep(_AGAIN)
+            self._look_again(self._consumer, topic)
+
+    def _look_again(self, consumer: Any, topic: str) -> None:
+        """Have a client ask brokers for a topic: by itself it remembers that there is none."""
+        from confluent_kafka import KafkaException
+
+        try:
+            consumer.list_topics(topic, PATIENCE)
+        except KafkaException as error:
+            raise self._unreachable(error.args[0]) from error
 
     @property
     def admin(self) -> Any:
@@ -211,8 +221,8 @@ class Brokers:
             consumer.unassign()
             self._free.append(consumer)
 
-    def ended(self, message: Any, path: str) -> bool:
-        """True for the mark that a log has no more records; False for a failure that may pass.
+    def ended(self, consumer: Any, message: Any, path: str) -> bool:
+        """True for the mark that a log has no more records; False for a failure of a consumer that may pass.
 
         Raises GoneError where records are not there, and OutsideError where this user may not read them.
         """
@@ -228,6 +238,7 @@ class Brokers:
                 topic, _, number = path.rpartition("/")
                 if self.log(topic, int(number)) == NO_LOG:
                     raise GoneError(_NOT_THERE)
+                self._look_again(consumer, topic)
             case KafkaError.TOPIC_AUTHORIZATION_FAILED:
                 said = f"the partition {path} may not be read: {error.str()}"
                 raise OutsideError(said, "let the user of [feeds.STREAM.options] read the topic", "CEP0810")

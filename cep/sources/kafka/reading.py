@@ -96,7 +96,7 @@ def _messages(cluster: Cluster, part: KafkaPart) -> Iterator[list[Any]]:
             if records:
                 at, heard = records[-1].offset() + 1, time.monotonic()
             for one in came:
-                if one.error() is not None and brokers.ended(one, part.path):
+                if one.error() is not None and brokers.ended(consumer, one, part.path):
                     at = max(at, one.offset())
             if at < part.until and time.monotonic() - heard > _PATIENCE:
                 raise OutsideError(
