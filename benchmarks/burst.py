@@ -185,7 +185,7 @@ def since(began: float) -> float:
 
 
 def result() -> dict[str, object]:
-    """What a batch leaves, as JSON."""
+    """The result of a batch, as JSON."""
     now = time.time_ns()
     revisions = {"fraud": pack_revision()}
     return Result(revisions, now, {("payment", 0): now}, {}, now, 0, None, {}, {}, False).as_dict()

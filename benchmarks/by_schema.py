@@ -89,7 +89,7 @@ def avro(schema: Any, events: Sequence[Mapping[str, Any]]) -> list[bytes]:
 
 
 def decoding(using: Decoder, values: Sequence[bytes]) -> Callable[[], object]:
-    """What decodes values as those of a topic."""
+    """A function that decodes values as those of a topic."""
     blocks = []
     for at in range(0, len(values), BLOCK):
         some = values[at : at + BLOCK]
@@ -104,7 +104,7 @@ def cut(values: Sequence[bytes]) -> list[bytes]:
 
 
 def compared(stream: Stream, nested: Stream, count: int) -> dict[str, dict[str, Callable[[], object]]]:
-    """What is measured, by name: JSON first, then what is held against it."""
+    """The functions that are measured, by name: JSON first, then what is held against it."""
     lines = [line(row, ",", ":").encode() for row in rows(count)]
     events = [json.loads(one) for one in lines]
     for one in events:

@@ -1,4 +1,4 @@
-"""What the port of a job costs while nobody looks: page, API, metrics.
+"""The cost of a job's port while nobody looks: page, API, metrics.
 
     python benchmarks/idle_page.py [--seconds 20] [--rate 1000] [--turns 3]
 

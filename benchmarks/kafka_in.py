@@ -58,7 +58,7 @@ _WARM = 100
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one job took for all events but the first: seconds, processor seconds by kind; peak memory."""
+    """The cost of all events but the first of one job: seconds, processor seconds by kind; peak memory."""
 
     seconds: float
     used: dict[str, float]
@@ -116,7 +116,7 @@ def sending(
 
 
 def of_files(paths: Sequence[Path]) -> Callable[[job.Job, int], Callable[[], object]]:
-    """How files are put before a job: the first alone, then the others."""
+    """A function that puts files before a job: the first alone, then the others."""
 
     def shown(into: job.Job, stage: int) -> Callable[[], object]:
         chosen = paths[:1] if stage == 0 else paths[1:]
@@ -131,7 +131,7 @@ def of_files(paths: Sequence[Path]) -> Callable[[job.Job, int], Callable[[], obj
 def of_topic(
     of: Brokers, name: str, paths: Sequence[Path], record: Callable[[bytes], bytes]
 ) -> Callable[[job.Job, int], Callable[[], object]]:
-    """How the lines of the same files are put before a job as records."""
+    """A function that puts the lines of the same files before a job as records."""
 
     def shown(_: job.Job, stage: int) -> Callable[[], object]:
         chosen = paths[:1] if stage == 0 else paths[1:]

@@ -33,7 +33,7 @@ message E { string eid = 1; int64 ts = 2; string k = 3; double price = 4; }
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """What stands in [feeds.e] besides the topic, and what makes a record of a line of JSON."""
+    """The lines of [feeds.e] besides the topic, and a function that makes a record of a line of JSON."""
 
     feed: str
     record: Callable[[bytes], bytes]

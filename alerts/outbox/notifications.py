@@ -81,7 +81,7 @@ class Making:
 
 
 class MakingDone(NamedTuple):
-    """What came of it: the notification (None: stages hold all of it back now), the numbers of the deliveries
+    """The outcome: the notification (None: stages hold all of it back now), the numbers of the deliveries
     that it was made of or that are held back, and the reasons for these."""
 
     made: Due | None

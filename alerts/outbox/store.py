@@ -301,7 +301,7 @@ class Outbox:
             return [_made(connection, one, stages, now) for one in makings]
 
     def position(self, receiver: str, fence: Mapping[str, int] = _NO_FENCE) -> Kept:
-        """How far a receiver that takes transactions is, by what is written down; if the leases are held."""
+        """The position that is written down of a receiver that takes transactions; if the leases are held."""
         with self.writing() as connection:
             leases.fence(connection, fence)
             return positions.begin(connection, receiver, uuid4().hex[:16])

@@ -179,7 +179,7 @@ class TopicSession(Generic[Item]):
     def _asking(
         self, opened: Opened, due: Item, record: TopicRecord, refused: dict[int, Outcome]
     ) -> dict[str, Any]:
-        """How to hear that brokers refuse a record for its size: where each stands alone."""
+        """Arguments by which one hears that brokers refuse a record for its size, where each stands alone."""
 
         def hear(error: Any, _: Any) -> None:
             if error is not None and too_large(error):

@@ -1,4 +1,4 @@
-"""What waits in a source to be read, and how soon that is done."""
+"""The backlog of a source, and how soon it is read."""
 
 from __future__ import annotations
 

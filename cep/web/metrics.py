@@ -113,7 +113,7 @@ class Metrics:
             self._lag.labels(stream).set(lag)
 
     def waiting(self, records: Mapping[str, int]) -> None:
-        """What waits in topics by stream; nothing is told of those that are left out."""
+        """Set the backlog of topics by stream; nothing is told of those that are left out."""
         self._waiting.clear()
         for stream, number in records.items():
             self._waiting.labels(stream).set(number)

@@ -1,5 +1,5 @@
-"""What was written by one Avro schema, as another one and the types of a stream read it (Avro 1.12, "Schema
-Resolution"): a plan for what goes through the bytes.
+"""Resolution (Avro 1.12, "Schema Resolution") of what one schema wrote, as another one and the types of a
+stream read it: a plan for what goes through the bytes.
 
 A plan says of every value how it was written, and of those that are read, as which Arrow type. What can never
 be read has a reason in its place, so that other branches of a union can.
@@ -81,7 +81,7 @@ class FieldsPlan:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """What can not be read: `why` is a sentence about the value."""
+    """A value that cannot be read: `why` is a sentence about the value."""
 
     why: str
     type: pa.DataType = field(default_factory=pa.null)
@@ -91,7 +91,7 @@ Plan = Leaf | ItemsPlan | PairsPlan | ChoicePlan | FieldsPlan | Unread
 
 
 def resolved(writer: Fields, reader: Fields, wanted: Mapping[str, Type], fitting: Fits) -> FieldsPlan:
-    """How records of a writer are read as those of a reader, of which some fields are wanted, by name.
+    """The plan by which records of a writer are read as a reader's, of which some fields are wanted, by name.
 
     Raises SchemaError.
     """
@@ -106,7 +106,7 @@ class _Resolver:
     passed: dict[int, FieldsPlan] = field(default_factory=dict)
 
     def node(self, writer: Node, reader: Node, wanted: Type) -> Plan:
-        """How values of one node are read as those of another."""
+        """The plan by which values of one node are read as those of another."""
         if isinstance(writer, Union):
             return self._choice([self.node(one, reader, wanted) for one in writer.branches], wanted)
         if isinstance(reader, Union):
@@ -139,7 +139,7 @@ class _Resolver:
                 return _unread(writer, reader)
 
     def fields(self, writer: Fields, reader: Fields, wanted: Callable[[str], Type | None]) -> FieldsPlan:
-        """How a record is read as another."""
+        """The plan by which a record is read as another."""
         entries: list[tuple[str, Plan]] = []
         types: dict[str, pa.DataType] = {}
         for one in writer.fields:
@@ -166,7 +166,7 @@ class _Resolver:
         return FieldsPlan(tuple(entries), defaults, pa.struct(list(types.items())))
 
     def skipped(self, writer: Node) -> Plan:
-        """How values that nobody reads are passed over."""
+        """The plan by which values that nobody reads are passed over."""
         match writer:
             case Primitive(kind):
                 return Leaf(kind, type_of_primitive(kind, Logical()))

@@ -25,7 +25,7 @@ class SchemaError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Logical:
-    """What the bytes or numbers of a node stand for; "" for nothing more than they are."""
+    """The meaning of a node's bytes or numbers; "" for nothing more than they are."""
 
     name: str = ""
     precision: int = 0
@@ -267,7 +267,7 @@ def _logical(given: dict[str, Any], digits: int) -> Logical:
 
 
 def _kind(node: Node) -> str:
-    """What no two branches of a union share."""
+    """The key that no two branches of a union share."""
     match node:
         case Primitive(kind):
             return kind

@@ -47,7 +47,7 @@ def values(plan: FieldsPlan, data: bytes, begin: int) -> dict[str, Any]:
 
 
 class _WrongError(Exception):
-    """What is wrong with a value, and its place in the record, from within outwards."""
+    """A mistake of a value, and its place in the record, from within outwards."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)

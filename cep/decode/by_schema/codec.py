@@ -1,4 +1,4 @@
-"""What readers need to know of a schema, whatever its format; columns of the values that it gives."""
+"""The things that readers need of a schema, whatever its format; columns of the values that it gives."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Codec:
-    """How records of one schema are read: the Arrow types of the fields that are, and their values.
+    """A reading of records of one schema: the Arrow types of the fields that are, and their values.
 
     `refusal` is why no record of it is an event, if none is. With a `program` the kernel reads what is usual.
     """

@@ -133,7 +133,7 @@ def _kind(type_: pa.DataType) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """What the kernel filled: `numbers` has those of each column, `rows` those of each level."""
+    """The arrays that the kernel filled: `numbers` has those of each column, `rows` those of each level."""
 
     columns: Sequence[Column]
     numbers: Indices

@@ -14,7 +14,7 @@ from kernels.family import Family
 
 
 class Kernel(NamedTuple):
-    """What is called, under the kernel's names."""
+    """The functions that are called, under the kernel's names."""
 
     read_avro: Callable[..., int]
     read_protobuf: Callable[..., int]

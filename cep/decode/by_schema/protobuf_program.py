@@ -112,7 +112,7 @@ class _Tables:
         return known[oneof.name]
 
     def _member(self, one: FieldDescriptor, tree: Tree) -> list[int]:
-        """What a message has where a field is not in it."""
+        """The value of a field that a message does not have."""
         column, *under = within(tree)
         missing = layout.NULL if one.has_presence else layout.ZERO
         if one.is_required:
@@ -143,7 +143,7 @@ class _Tables:
     def _value(
         self, one: FieldDescriptor, type_: Type, where: _Where, required: bool
     ) -> tuple[int, int, int, int, Tree]:
-        """How a value is written, the message that it is, its symbols, the tag in a wrapper, and its tree."""
+        """A value's way of writing, its message, its symbols, its tag in a wrapper, and its tree."""
         message = one.message_type
         if message is None or message.full_name in WRAPPERS:
             inner = one if message is None else message.fields_by_name["value"]

@@ -24,7 +24,7 @@ _INSIDE = 1 << 63
 def values_of(
     message: Descriptor, wanted: Mapping[str, Type], name: str
 ) -> Callable[[bytes, int], dict[str, Any]]:
-    """What makes values by field of a message's bytes, from a place on. Raises Malformed.
+    """A function that makes values by field of a message's bytes, from a place on. Raises Malformed.
 
     `name` is what users call the message.
     """

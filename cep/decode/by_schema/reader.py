@@ -95,8 +95,8 @@ class SchemaReader:
     def _tables(
         self, kernel: Kernel, codec: Codec, laid: Laid, records: Indices, begins: Indices
     ) -> Iterator[tuple[pa.Table, Indices]]:
-        """What the kernel takes of values of one schema; rows are tried together, then in smaller parts,
-        since one with a text that is no UTF-8 refuses all."""
+        """Tables of the values of one schema that the kernel takes; rows are tried together, then in smaller
+        parts, since one with a text that is no UTF-8 refuses all."""
         if codec.program is None or codec.refusal is not None:
             return
         for columns, taken in codec.program.read(kernel, laid.octets, begins, laid.ends[records]):

@@ -98,7 +98,7 @@ class Client:
             before[name] = _text(found, "schema")
 
     def _object(self, path: str, what: str) -> Mapping[str, Any]:
-        """What the registry says of something. Raises NotRegisteredError, OutsideError."""
+        """The registry's answer about something. Raises NotRegisteredError, OutsideError."""
         status, body = self._asked(path, self._patience)
         if status == 404:
             raise NotRegisteredError(f"the registry {self._address} has no {what}")

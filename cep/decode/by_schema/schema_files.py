@@ -68,7 +68,7 @@ def _compiled(folder: Path, name: str, _: bytes) -> bytes:
 
 
 def _run(folder: Path, name: str) -> bytes:
-    """What protoc makes of a file in a folder. Raises SchemaError with its first message."""
+    """Protoc's output for a file in a folder. Raises SchemaError with its first message."""
     with tempfile.TemporaryDirectory() as made:
         out = Path(made) / "out.desc"
         told = ["--proto_path=.", "--include_imports", f"--descriptor_set_out={out}", name]

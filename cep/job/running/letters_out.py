@@ -120,8 +120,7 @@ class LetterWriter:
         self._way.close()
 
     def drain(self, until: float, given_up: Callable[[], bool]) -> bool:
-        """Whether all was written that was there when it was called, before a moment of the monotonic
-        clock."""
+        """True if all that was there at the call was written before a moment of the monotonic clock."""
         self.wake()
         with self._heard:
             wanted = self._asked

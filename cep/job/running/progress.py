@@ -121,7 +121,7 @@ class Progress:
 
 
 def _catching_up(behind: Sequence[Waiting]) -> str:
-    """What waits in feeds that are more than a batch behind, and how long it takes to read that."""
+    """The backlog of feeds that are more than a batch behind, and the time to read it."""
     text = f"{counted(sum(one.records for one in behind), 'record')} waiting"
     if any(one.pace is not None and one.pace <= 0 for one in behind):
         return f"{text}, not getting fewer"

@@ -24,7 +24,7 @@ _PROTOBUF = (
 
 @dataclass(frozen=True, slots=True)
 class SchemaKeys:
-    """What a feed says of its format and its schemas."""
+    """The keys of a feed about its format and its schemas."""
 
     format: Kind
     schema: str | None

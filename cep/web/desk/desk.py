@@ -31,7 +31,7 @@ class Live(Protocol):
 
     @property
     def waiting(self) -> Mapping[str, Waiting]:
-        """What waits in topics by stream, where that is known."""
+        """The backlog of topics by stream, where that is known."""
 
     def health(self) -> Health:
         """The state that /healthz tells."""

@@ -93,13 +93,13 @@ def matches_of(of: Wanted) -> Matches:
 
 
 def alerts_as_csv(site: Site, request: Request) -> Response:
-    """What is filtered as CSV, in the order raised."""
+    """The filtered alerts as CSV, in the order raised."""
     of = shown(site.desk, wanted(filters_of(request.query_params)))
     return _attachment(_csv(site.desk, of), "text/csv; charset=utf-8", "alerts.csv")
 
 
 def alerts_as_lines(site: Site, request: Request) -> Response:
-    """What is filtered as receivers get it, a line of JSON each, in the order raised."""
+    """The filtered alerts as receivers get them, a line of JSON each, in the order raised."""
     of = shown(site.desk, wanted(filters_of(request.query_params)))
     lines = (
         "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in some) for some in _all(site.desk, of)

@@ -40,7 +40,7 @@ Events = Callable[[str], "Evidence"]
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What came of what somebody did."""
+    """The outcome of what somebody did."""
 
     text: str
     well: bool

@@ -110,7 +110,7 @@ class Room(NamedTuple):
 
 
 class Program(NamedTuple):
-    """What is done with each record."""
+    """The operations on each record."""
 
     columns: Places
     operations: Places
