@@ -27,6 +27,7 @@ NOT_ALLOWED = "CEP0836"
 TOO_LARGE = "CEP0837"
 SUPERSEDED = "CEP0838"
 AHEAD = "CEP0839"
+UNFINISHED = "CEP0840"
 
 TITLES: Mapping[str, str] = MappingProxyType(
     {
@@ -49,5 +50,6 @@ TITLES: Mapping[str, str] = MappingProxyType(
         TOO_LARGE: "an alert is larger than its topic takes",
         SUPERSEDED: "another dispatcher writes to the topic",
         AHEAD: "a topic is ahead of the outbox",
+        UNFINISHED: "brokers lost the end of a transaction",
     }
 )

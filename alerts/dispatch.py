@@ -444,6 +444,8 @@ class Dispatcher:
             self._miss(name, f"deliveries to {name} wait", error)
             return
         lane.transactions.begin(session, confirmed)
+        if session.notice:
+            self._hear.report(f"{name}: {session.notice}")
         if sentence := told(name, confirmed):
             self._hear.report(sentence)
 

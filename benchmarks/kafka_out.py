@@ -5,7 +5,7 @@
 The outbox is SQLite, or the empty database at URL, postgresql://user@host/name. Each turn begins with as many
 alerts in it, of about 610 bytes (840 as an event), on disk as in a job; what is counted ends when all are on
 a topic of four partitions and the outbox has that each was delivered, connecting included. What is on the
-topic is read back and X
+topic is read back and compared with the outbox.
 
 Broker, dispatcher and reader share the machine.
 """

@@ -3,7 +3,8 @@
 A session is one producer with the transactional id of the outbox and the receiver. Brokers let the newest
 such producer write and no other. Each transaction commits the records together with an offset of a group of
 the same name, whose number is the transaction's, and whose note says which deliveries it took. The next
-session begins with reading that: it knows what was committed, whenever the one before has ended.
+session begins with reading that: it knows what was committed, whenever the one before has ended. What is
+delivered is so once that can be read: from then on brokers cannot forget the transaction's end.
 
 https://cwiki.apache.org/confluence/display/KAFKA/KIP-98+-+Exactly+Once+Delivery+and+Transactional+Messaging
 """
@@ -16,7 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic
 
-from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Producer
 
 from alerts.codes import NO_BROKERS, NO_TOPIC, TOO_LARGE
 from alerts.due import Due
@@ -24,8 +25,10 @@ from alerts.position import Item, Position
 from alerts.receivers.deadline import within
 from alerts.receivers.kafka_errors import NOT_THERE, OF_OTHERS, outcome_of
 from alerts.receivers.receiver import Outcome
+from alerts.receivers.topic_opened import Opened, left
 from alerts.receivers.topic_records import Mode, TopicRecords
-from alerts.receivers.topic_session import Opened, TopicRecord, TopicSession, left
+from alerts.receivers.topic_session import TopicRecord, TopicSession
+from alerts.receivers.unfinished import drop_unfinished, has_unfinished
 
 PATIENCE = 15.0
 """Seconds for an attempt."""
@@ -45,8 +48,10 @@ _READER: Mapping[str, object] = {
     "enable.auto.commit": False,
     "isolation.level": "read_committed",  # offsets of a transaction under way are waited for
     "allow.auto.create.topics": False,
+    "retry.backoff.ms": 20,
     "log_level": 4,
 }
+_ANYHOW: Mapping[str, object] = {"isolation.level": "read_uncommitted"}
 OF_PRODUCERS = ("batch.size", "compression.type", "linger.ms", "message.max.bytes", "partitioner")
 """Options that a client which only asks is not told."""
 _LOST = 10  # errors of records that are kept
@@ -169,26 +174,26 @@ def _opened(id_: str, topic: Topic, more: Mapping[str, object], until: float) ->
         if len(lost) < _LOST and error.code() not in OF_OTHERS:
             lost.append(error)
 
+    mine = {"group.id": id_, "error_cb": hear}
+    asking = Consumer({**topic.of_readers, **mine}, logger=_LOG)
     try:
-        asking = Consumer({**topic.of_readers, "group.id": id_, "error_cb": hear}, logger=_LOG)
-        try:
-            found = asking.list_topics(topic.name, timeout=left(until)).topics[topic.name]
-            if found.error is not None and found.error.code() in NOT_THERE:
-                said = f"there is no topic {topic.name} at {topic.servers} ({NO_TOPIC})"
-                return Outcome("rejected", said)
-            if found.error is not None:
-                return outcome_of(found.error, topic.servers, *heard)
-            mine = {"transactional.id": id_, "error_cb": hear, "on_delivery": lose}
-            producer = Producer({**topic.of_producers, **more, **mine}, logger=_LOG)
-            producer.init_transactions(left(until))
-            (kept,) = asking.committed([TopicPartition(topic.name, 0)], timeout=left(until))
-            if kept.error is not None:
-                return outcome_of(kept.error, topic.servers, *heard)
-            last = Position.read(kept.offset, kept.metadata or "") if kept.offset > 0 else Position(0)
-            return Opened(producer, asking.consumer_group_metadata(), topic.servers, last, heard, lost)
-        finally:
-            asking.close()
+        found = asking.list_topics(topic.name, timeout=left(until)).topics[topic.name]
+        if found.error is not None:
+            raise KafkaException(found.error)
+        writing = {"transactional.id": id_, "error_cb": hear, "on_delivery": lose}
+        producer = Producer({**topic.of_producers, **more, **writing}, logger=_LOG)
+        producer.init_transactions(left(until))
+        opened = Opened(producer, asking, topic.servers, topic.name, heard, lost)
+        anyhow = {**topic.of_readers, **_ANYHOW, **mine}
+        if unfinished := has_unfinished(opened, lambda: Consumer(anyhow, logger=_LOG), until):
+            drop_unfinished(opened, sorted(found.partitions), until)
+        offset, note = opened.committed(left(until))
+        last = Position.read(offset, note) if offset > 0 else Position(0)
+        return replace(opened, last=last, unfinished=unfinished)
     except KafkaException as error:
+        asking.close()  # which tells what its connections met
+        if error.args[0].code() in NOT_THERE:
+            return Outcome("rejected", f"there is no topic {topic.name} at {topic.servers} ({NO_TOPIC})")
         return outcome_of(error.args[0], topic.servers, *heard)
     except ValueError as error:
         said = f"the group {id_} at {topic.servers} was not written by this program: {error}"

@@ -101,6 +101,10 @@ class Session(Protocol):
         """The position that the receiver had when it was opened; 0 is before the first."""
 
     @property
+    def notice(self) -> str:
+        """What people should know of how it began; empty where nothing."""
+
+    @property
     def over(self) -> bool:
         """True if it takes nothing any more: the next attempt opens another."""
 

@@ -5,22 +5,25 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple
 
-from confluent_kafka import KafkaException, TopicPartition
+from confluent_kafka import KafkaException
 
-from alerts.codes import NO_BROKERS, TOO_LARGE
+from alerts.codes import NO_BROKERS, TOO_LARGE, UNFINISHED
 from alerts.position import Item, Position, fitting
 from alerts.receivers.deadline import within
 from alerts.receivers.kafka_errors import OF_OTHERS, outcome_of, too_large
 from alerts.receivers.receiver import Outcome
 from alerts.receivers.templates import TemplateError
+from alerts.receivers.topic_opened import Opened, left
 
 _LOOK = 0.1
 """Seconds between looks for records that brokers refuse."""
 _MOST_BYTES = 32 << 20
 """Bytes of the records of a transaction, unless it has one: less than librdkafka holds, and soon sent."""
+
+
+_UNFINISHED = "brokers had lost the end of a transaction: what it wrote was aborted, and is sent again"
 
 
 class TopicRecord(NamedTuple):
@@ -34,24 +37,6 @@ class TopicRecord(NamedTuple):
     def size(self) -> int:
         """The bytes of key and value."""
         return len(self.value) + len(self.key or b"")
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A producer whose transactions have begun, the group that it commits offsets of, and the position that
-    this had. `heard` has the last error of a connection, if there was one."""
-
-    producer: Any
-    group: Any
-    servers: str
-    last: Position
-    heard: list[Any]
-    lost: list[Any]
-
-
-def left(until: float) -> float:
-    """Seconds until a moment of the monotonic clock, some at least."""
-    return max(0.1, until - time.monotonic())
 
 
 class TopicSession(Generic[Item]):
@@ -72,11 +57,17 @@ class TopicSession(Generic[Item]):
         self.last = opened.last
         self.too_large = False
         """Whether brokers refused a batch of records for its size."""
+        self._notice = f"{_UNFINISHED} ({UNFINISHED})" if opened.unfinished else ""
         self._opened: Opened | None = opened
         self._topic = topic
         self._record = record
         self._patience = patience
         self._one_by_one = one_by_one
+
+    @property
+    def notice(self) -> str:
+        """What people should know of how it began; empty where nothing."""
+        return self._notice
 
     @property
     def over(self) -> bool:
@@ -139,9 +130,9 @@ class TopicSession(Generic[Item]):
             if opened.lost:
                 raise KafkaException(opened.lost[0])
             if len(refused) == before:
-                offset = TopicPartition(self._topic, 0, number, metadata=Position.of(number, sent).note)
-                producer.send_offsets_to_transaction([offset], opened.group, left(until))
+                opened.position(number, Position.of(number, sent).note, until)
                 producer.commit_transaction(left(until))
+                opened.committed(left(until))  # brokers have agreed to it, and now it is in their logs
                 return count
             producer.abort_transaction(left(until))  # others wait behind what was refused, for ever
 

@@ -28,7 +28,7 @@ from kafka.admin import ACL, ACLOperation, ACLPermissionType, NewTopic, Resource
 from kafka.admin import ACLResourcePatternType as Pattern
 from some_alerts import raised
 
-from alerts.codes import AHEAD, NO_BROKERS, NO_TOPIC, NOT_ALLOWED, SUPERSEDED, TOO_LARGE
+from alerts.codes import AHEAD, NO_BROKERS, NO_TOPIC, NOT_ALLOWED, SUPERSEDED, TOO_LARGE, UNFINISHED
 from alerts.dispatch import Dispatcher
 from alerts.due import Due
 from alerts.lane import Schedule
@@ -244,6 +244,47 @@ def test_a_broker_is_killed_and_comes_back(tmp_path: Path, job: Job) -> None:
             own.start()
             one.drain()
         assert ids(read(own, topic)) == expected
+
+
+def _without_last(log: Path) -> None:
+    """Takes the last batch of records off a partition's log, as if it had never been written."""
+    data = log.read_bytes()
+    starts, at = [], 0
+    while at < len(data):
+        starts.append(at)
+        at += 12 + int.from_bytes(data[at + 8 : at + 12], "big")
+    os.truncate(log, starts[-1])
+
+
+@pytest.mark.parametrize("part", ["offset", "offset and records"])
+def test_brokers_that_lost_the_end_of_a_transaction_get_its_alerts_again(
+    tmp_path: Path, job: Job, part: str
+) -> None:
+    """As they do that come back while no partition has a leader: its markers are nowhere."""
+    with brokers(tmp_path / "kafka") as own:
+        topic = new_topic(own, 2)
+        before = job.record(4)
+        with Delivering(job, stream(own, topic)) as one:
+            one.drain()
+        expected = job.record(5)
+        subprocess.run(writing(job, own, topic, "committed"), env=ENVIRON, check=False, timeout=120)
+        assert len(read(own, topic)) == len(before) + len(expected)
+        own.kill()
+        folder = tmp_path / "kafka" / "broker-0" / "log"
+        for log in folder.glob("__consumer_offsets-*/*0.log"):
+            if log.stat().st_size:
+                _without_last(log)
+        if part == "offset and records":
+            for log in folder.glob(f"{topic}-*/*0.log"):
+                _without_last(log)
+        own.start()
+        with Delivering(job, stream(own, topic)) as one:
+            one.drain()
+            assert [said for said in one.reports if UNFINISHED in said]
+        found = ids(read(own, topic))
+        assert set(found) == {*before, *expected}
+        twice = [] if part == "offset and records" else expected
+        assert sorted(found) == sorted([*before, *expected, *twice])
 
 
 def test_a_record_that_is_too_large_holds_up_no_other(kafka: Brokers, job: Job) -> None:

@@ -61,6 +61,7 @@ class LogReceiver:
 class LogSession:
     def __init__(self, log: Log) -> None:
         self.last, self.over, self.log, self.epoch = log.last, False, log, log.epoch
+        self.notice = ""
 
     def send(self, number: int, dues: Sequence[Placed], now: int) -> Sequence[Outcome]:  # noqa: ARG002
         assert not self.over

@@ -178,6 +178,8 @@ class LetterWriter:
         session = self._way.open(kept.id)
         if isinstance(session, Outcome):
             return session.detail
+        if session.notice:
+            self._tell(f"{self.what}: {session.notice}")
         self._after, self._number = kept.number, session.last.number
         places = session.last.places
         if places and places[-1] > kept.number:
