@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from effort import examples
 from hypothesis import given, settings
@@ -60,6 +62,38 @@ def test_nothing_that_is_asked_for_is_left_out(
         matcher.use(segments)
         found, wanted = pairs(matcher.match(row)), brute(nodes, [row], SCHEMA)
         assert found == wanted, difference(found, wanted, nodes, [row])
+
+
+@given(
+    st.lists(asked, min_size=1, max_size=12),
+    st.lists(st.fixed_dictionaries({"body": texts, "lang": written}), min_size=1, max_size=6),
+    st.integers(0, 2**64 - 1),
+)
+@settings(max_examples=examples(200), deadline=None)
+def test_a_sieve_that_takes_words_for_others_changes_no_hit(
+    queries: list[str], rows: list[dict[str, str]], taken: int
+) -> None:
+    """As it does once in some hundred thousand documents: here a part of its bits is set by chance."""
+    nodes = [parse(text) for text in queries]
+    matcher = Matcher(SCHEMA, [segment_of(nodes, SCHEMA)], engine=load())
+    matcher.match(rows[0])
+    bits = matcher._sieve.arrays.bits
+    bits |= np.random.default_rng(taken).integers(0, 2**64, len(bits), np.uint64)
+    bits[:: 1 + taken % 3] = 2**64 - 1
+    columns = {name: pa.array([row[name] for row in rows]) for name in ("body", "lang")}
+    found, wanted = pairs(matcher.match_batch(columns)), brute(nodes, rows, SCHEMA)
+    assert found == wanted, difference(found, wanted, nodes, rows)
+
+
+def test_the_first_word_of_a_text_has_none_before_it() -> None:
+    """What is taken for a part of a phrase keeps its neighbour; a first word has none, least of all the last
+    word of the document before."""
+    nodes = [parse("pear AND apple"), parse('"ripe plum"')]
+    matcher = Matcher(SCHEMA, [segment_of(nodes, SCHEMA)], engine=load())
+    matcher.match({"body": "pear", "lang": None})
+    matcher._sieve.arrays.bits[:] = 2**64 - 1
+    columns = {"body": pa.array(["pear", "other apple", "pear apple"]), "lang": pa.nulls(3, pa.string())}
+    assert pairs(matcher.match_batch(columns)) == [(2, 0)]
 
 
 @pytest.mark.slow

@@ -57,7 +57,8 @@ _ONE = np.uint64(1)
 
 
 class Last(NamedTuple):
-    """The last word: its row, its marks, its hash, and how many words are before it in the piece."""
+    """The last word: its row, its marks, its hash, and how many words are before it in the piece, -1 where
+    there was no word yet."""
 
     row: int
     marks: int
@@ -120,7 +121,7 @@ def wait(
 ) -> Last:
     """Adds a word behind the last one; its hash is `value`."""
     before = last.marks
-    if rule.pairs and has_bits(sieve.bits, pair_of(last.value, value)):
+    if rule.pairs and last.place >= 0 and has_bits(sieve.bits, pair_of(last.value, value)):
         marks |= KEPT
         before |= KEPT
         waiting[cell(last.row, WAIT_MARKS)] |= KEPT
