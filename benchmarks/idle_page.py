@@ -1,16 +1,18 @@
-"""The cost of a job's port while nobody looks: page, API, metrics.
+"""The cost of a job's port: page, API and metrics, while nobody looks and while many do.
 
     python benchmarks/idle_page.py [--seconds 20] [--rate 1000] [--turns 3]
 
 A process records `rate` alerts a second, a batch a second, as a job does, with the port of a job or without,
 in turns: its processor time. With the port, nobody asks; or somebody has looked at three pages and gone; or
-Prometheus asks for metrics every 20 s and a supervisor for health every 5. Threads are counted apart: what
+Prometheus asks for metrics every 20 s and a supervisor for health every 5; or 200 browsers have the live
+table open, each read by a connection of another process. Threads are counted apart: what
 those of the port took is exact where the whole differs by the noise of the machine.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import statistics
 import subprocess
@@ -32,7 +34,10 @@ from cep.job.running.port import answering
 from cep.job.running.stopping import Stop
 from cep.web.metrics import Metrics
 
-CASES = ("no port", "a port", "looked at before", "metrics and health are asked for")
+CASES = (
+    "no port", "a port", "looked at before", "metrics and health are asked for", "200 live tables are open",
+)  # fmt: skip
+_TABLES = 200
 
 
 def main() -> None:
@@ -42,7 +47,11 @@ def main() -> None:
     options.add_argument("--rate", type=int, default=1_000)
     options.add_argument("--turns", type=int, default=3)
     options.add_argument("--case", help=argparse.SUPPRESS)
+    options.add_argument("--tables", help=argparse.SUPPRESS)
     given = options.parse_args()
+    if given.tables is not None:
+        asyncio.run(watch(given.tables))
+        return
     if given.case is not None:
         work(given.case, given.seconds, given.rate)
         return
@@ -73,7 +82,14 @@ def work(case: str, seconds: int, rate: int) -> None:
         listening = replace(job, http=replace(job.http, port=port))
         over = threading.Event()
         with ExitStack() as stack:
-            if case == CASES[2]:
+            if case == CASES[4]:
+                place = stack.enter_context(served(job, outbox))
+                watching = [sys.executable, __file__, "--tables", place.address.removeprefix("http://")]
+                tables = stack.enter_context(subprocess.Popen(watching, stdout=subprocess.PIPE))
+                stack.callback(tables.kill)
+                assert tables.stdout is not None
+                tables.stdout.readline()
+            elif case == CASES[2]:
                 place = stack.enter_context(served(job, outbox))
                 for path in ("/", "/alerts", "/episodes"):
                     httpx.get(place.address + path, trust_env=False, timeout=60).raise_for_status()
@@ -102,6 +118,26 @@ def ask(address: str, over: threading.Event) -> None:
         subprocess.run(["curl", "-s", "-o", os.devnull, urls[place % 4]], check=False)
         if over.wait(5):
             return
+
+
+async def watch(address: str) -> None:
+    """Live tables, until the process is ended; says when all are open."""
+    host, port = address.split(":")
+
+    async def table(opened: asyncio.Semaphore) -> None:
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(f"GET /alerts/stream?after=0 HTTP/1.1\r\nhost: {host}\r\n\r\n".encode())
+        await reader.readline()
+        opened.release()
+        while await reader.read(1 << 16):
+            pass
+
+    opened = asyncio.Semaphore(0)
+    tasks = [asyncio.create_task(table(opened)) for _ in range(_TABLES)]
+    for _ in tasks:
+        await opened.acquire()
+    print("open", flush=True)
+    await asyncio.gather(*tasks)
 
 
 def others() -> float:
