@@ -1,10 +1,11 @@
-"""All tests: those with a JVM, which wait for much of their time, beside the others; a browser comes last.
+"""All tests: those with a JVM, which wait for much of their time, beside the others, and then a browser.
 
     python tests/side_by_side.py [JVMS]
 
 `JVMS` of them run at a time (2). Generated tests try EFFORT of their usual number of examples, the same every
-time; CEP_EFFORT=1 tries all, and `make soak` new ones. Prints what the others come to as they run, then what
-those with a JVM came to. Ends as pytest does: with 0 if all passed.
+time; CEP_EFFORT=1 tries all, and `make soak` new ones. Those with a JVM go before the others on the processor,
+and the browser begins when one of both has ended. Prints what the others come to as they run, then what those
+with a JVM came to. Ends as pytest does: with 0 if all passed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
 PYTEST = [sys.executable, "-m", "pytest", "-q"]
@@ -33,6 +36,12 @@ def with_mark(*marks: str) -> list[str]:
     return [str(path) for path in files if any(one in path.read_text("utf-8") for one in wanted)]
 
 
+def wait_for_one(running: Sequence[subprocess.Popen[bytes]]) -> None:
+    """Returns when one of them has ended."""
+    while all(one.poll() is None for one in running):
+        time.sleep(1)
+
+
 def main(jvms: str) -> int:
     """The exit code of the run that failed, or 0."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -47,15 +56,15 @@ def main(jvms: str) -> int:
             stderr=subprocess.STDOUT,
         )
         others = subprocess.Popen(
-            [*PYTEST, "-n", "auto", "--dist", "worksteal", "-m", OTHERS],
+            ["nice", "-n", "4", *PYTEST, "-n", "auto", "--dist", "worksteal", "-m", OTHERS],
             env=environment,
         )
         running = [others, beside]
         try:
-            codes = [others.wait()]
+            wait_for_one(running)
             browser = [*PYTEST, "-m", "browser", *with_mark("browser")]  # one chromium at a time
             running.append(subprocess.Popen(browser, env=environment))
-            codes += running[-1].wait(), beside.wait()
+            codes = [one.wait() for one in running]
         except KeyboardInterrupt:  # from a terminal all have it already; a second one ends them at once
             for one in running:
                 one.send_signal(signal.SIGINT)
