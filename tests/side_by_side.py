@@ -3,9 +3,9 @@
     python tests/side_by_side.py [JVMS]
 
 `JVMS` of them run at a time (2). Generated tests try EFFORT of their usual number of examples, the same every
-time; CEP_EFFORT=1 tries all, and `make soak` new ones. Those with a JVM go before the others on the processor,
-and the browser begins when one of both has ended. Prints what the others come to as they run, then what those
-with a JVM came to. Ends as pytest does: with 0 if all passed.
+time; CEP_EFFORT=1 tries all, and `make soak` new ones. Those with a JVM go first on the processor. A browser
+begins when they or the others have ended. Prints what the others come to as they run, then what those with a
+JVM came to. Ends as pytest does: with 0 if all passed.
 """
 
 from __future__ import annotations
