@@ -77,9 +77,10 @@ def test_a_sieve_that_takes_words_for_others_changes_no_hit(
     nodes = [parse(text) for text in queries]
     matcher = Matcher(SCHEMA, [segment_of(nodes, SCHEMA)], engine=load())
     matcher.match(rows[0])
-    bits = matcher._sieve.arrays.bits
-    bits |= np.random.default_rng(taken).integers(0, 2**64, len(bits), np.uint64)
-    bits[:: 1 + taken % 3] = 2**64 - 1
+    source = np.random.default_rng(taken)
+    for bits in (matcher._sieve.arrays.bits, matcher._sieve.arrays.heads):
+        bits |= source.integers(0, 2**64, len(bits), np.uint64)
+        bits[:: 1 + taken % 3] = 2**64 - 1
     columns = {name: pa.array([row[name] for row in rows]) for name in ("body", "lang")}
     found, wanted = pairs(matcher.match_batch(columns)), brute(nodes, rows, SCHEMA)
     assert found == wanted, difference(found, wanted, nodes, rows)
