@@ -7,6 +7,7 @@ that must finish something first does its work in another thread, while the main
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import threading
@@ -43,7 +44,11 @@ def exit_code(asked: KeyboardInterrupt) -> int:
 
 @contextmanager
 def interrupting() -> Iterator[None]:
-    """Within the block the first signal raises Interrupted; the next one ends the process without a word."""
+    """Within the block the first signal raises Interrupted; the next one ends the process without a word.
+
+    What comes once nothing is left but the interpreter's own end changes no exit code.
+    """
+    atexit.register(_ignore)  # the first to be registered, it is the last to be called
     for number in _handled():
         signal.signal(number, _interrupt)
     try:
@@ -126,6 +131,12 @@ def _interrupt(number: int, _frame: FrameType | None) -> NoReturn:
 def _end_with_the_next() -> None:
     for number in _handled():
         signal.signal(number, _end)
+
+
+def _ignore() -> None:
+    """Ignores signals: the interpreter is about to take its handlers away, and then they end the process."""
+    for number in _handled():
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _end(number: int, _frame: FrameType | None) -> NoReturn:

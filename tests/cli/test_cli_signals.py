@@ -217,6 +217,37 @@ def test_the_second_signal_ends_what_tidies_up_for_too_long() -> None:
         assert process.stderr.read() == ""
 
 
+LEAVING = """
+import os, sys, time
+from cep.cli.signals import Interrupted, exit_code, interrupting
+
+class Leaving:
+    def __del__(self, write=os.write, sleep=time.sleep):
+        write(1, b"leaving\\n")
+        sleep(0.5)
+
+code = 0
+try:
+    with interrupting():
+        print("begun", flush=True)
+        sys.stdin.read(1)
+except Interrupted as asked:
+    code = exit_code(asked)
+sys.leaving = Leaving()
+sys.exit(code)
+"""
+"""The interpreter has something to do when it takes its modules apart."""
+
+
+def test_a_signal_as_the_interpreter_leaves_changes_no_exit_code() -> None:
+    with started("-c", LEAVING) as process:
+        assert said(process) == "begun"
+        process.send_signal(signal.SIGINT)
+        assert said(process) == "leaving"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) == 130
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", ENDING)
 def test_a_deploy_that_waits_takes_its_pack_back(tmp_path: Path, number: signal.Signals) -> None:
