@@ -102,7 +102,7 @@ class Session(Protocol):
 
     @property
     def notice(self) -> str:
-        """What people should know of how it began; empty where nothing."""
+        """A sentence about its opening that people should read; empty where there is none."""
 
     @property
     def over(self) -> bool:

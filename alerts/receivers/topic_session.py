@@ -66,7 +66,7 @@ class TopicSession(Generic[Item]):
 
     @property
     def notice(self) -> str:
-        """What people should know of how it began; empty where nothing."""
+        """A sentence about its opening that people should read; empty where there is none."""
         return self._notice
 
     @property
