@@ -42,9 +42,11 @@ def drop_unfinished(opened: Opened, partitions: Iterable[int], until: float) -> 
     producer = opened.producer
     producer.begin_transaction()
     for number in partitions:
-        producer.produce(opened.topic, b"", partition=number)
-    producer.flush(left(until))
+        producer.produce(opened.topic, b"", b"", partition=number)  # a compacted topic wants a key
+    waiting = producer.flush(left(until))
     if opened.lost:
         raise KafkaException(opened.lost[0])
+    if waiting:  # its partition would get no end, and the position would show it no more
+        raise KafkaException(KafkaError(KafkaError._MSG_TIMED_OUT))
     opened.position(1, "", until)
     producer.abort_transaction(left(until))

@@ -271,7 +271,7 @@ def test_brokers_that_lost_the_end_of_a_transaction_get_its_alerts_again(tmp_pat
         before, expected = {}, {}
         for name, job in parts.items():
             job.folder.mkdir()
-            new_topic(own, 2, name)
+            new_topic(own, 2, name, **({"cleanup.policy": "compact"} if name == "none" else {}))
             before[name] = job.record(4)
             with Delivering(job, stream(own, name)) as one:
                 one.drain()

@@ -206,15 +206,21 @@ finally:
 """
 
 
-def test_the_second_signal_ends_what_tidies_up_for_too_long() -> None:
-    with started("-c", UNTIDY) as process:
+def asked_twice(script: str, then: str, first: signal.Signals, second: signal.Signals) -> int:
+    """The exit code of a script that gets a signal when it has begun, and one when it has said a word."""
+    with started("-c", script) as process:
         assert said(process) == "begun"
-        process.send_signal(signal.SIGTERM)
-        assert said(process) == "tidying"
-        process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE) == 130
+        process.send_signal(first)
+        assert said(process) == then
+        process.send_signal(second)
+        code = process.wait(PATIENCE)
         assert process.stderr is not None
         assert process.stderr.read() == ""
+        return code
+
+
+def test_the_second_signal_ends_what_tidies_up_for_too_long() -> None:
+    assert asked_twice(UNTIDY, "tidying", signal.SIGTERM, signal.SIGINT) == 130
 
 
 LEAVING = """
@@ -240,12 +246,7 @@ sys.exit(code)
 
 
 def test_a_signal_as_the_interpreter_leaves_changes_no_exit_code() -> None:
-    with started("-c", LEAVING) as process:
-        assert said(process) == "begun"
-        process.send_signal(signal.SIGINT)
-        assert said(process) == "leaving"
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(PATIENCE) == 130
+    assert asked_twice(LEAVING, "leaving", signal.SIGINT, signal.SIGTERM) == 130
 
 
 @pytest.mark.slow
