@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ import pyspark
 import pytest
 from job_folder import JobFolder
 from local_files_jar import compiled, contained
+from pyspark.accumulators import _start_update_server
 from rules_of_tests import pack, payments
 
 from cep.errors import OutsideError
@@ -24,6 +26,27 @@ from cep.job.spark.java import require_java
 from cep.job.state_folder.folder import StateFolder
 
 SPARK = Path(pyspark.__file__).parent
+
+
+def test_the_end_of_java_prints_nothing_of_its_accumulators(capsys: pytest.CaptureFixture[str]) -> None:
+    server = _start_update_server("token", False)
+    session._end_without_a_word(server)
+    update, taken = b"token" + bytes(4), b"\1"  # of no accumulator
+    try:
+        for _ in range(2):  # the second is heard when the first is through
+            with socket.create_connection(server.server_address) as java:
+                java.sendall(update)
+                assert java.recv(1) == taken
+        assert capsys.readouterr().err == ""
+        with socket.create_connection(server.server_address) as stranger:
+            stranger.sendall(b"other" + bytes(4))
+            assert stranger.recv(1) == b""
+        with socket.create_connection(server.server_address) as java:
+            java.sendall(update)
+            assert java.recv(1) == taken
+        assert "The value of the provided token" in capsys.readouterr().err
+    finally:
+        server.shutdown()
 
 
 @pytest.mark.spark

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from socketserver import BaseServer
+from typing import TYPE_CHECKING, Any
 
 from cep.config import Machines
 from cep.errors import OutsideError
@@ -170,6 +171,7 @@ def running(
         conf = SparkConf(loadDefaults=False).setAll(list(told.items()))
         with warming.state_library(gateway):
             context = SparkContext(conf=conf, gateway=gateway)
+        _end_without_a_word(context._accumulatorServer)
         spark = SparkSession(context)
         # those of a cluster may be long in coming: they are warmed when they are looked at
         with nullcontext() if machines.master else warming.workers(spark, cores):
@@ -192,6 +194,17 @@ def _pyspark() -> Path:
     if found is None or found.origin is None:
         raise OutsideError("there is no pyspark in this Python", "pip install pyspark")
     return Path(found.origin).parent
+
+
+def _end_without_a_word(server: BaseServer) -> None:
+    """Has the server of Spark's accumulators print nothing when Java ends, which is told elsewhere."""
+    shown = server.handle_error
+
+    def told(request: Any, address: Any) -> None:
+        if not isinstance(sys.exception(), EOFError | ConnectionError):
+            shown(request, address)
+
+    server.handle_error = told  # type: ignore[method-assign, assignment]
 
 
 def _leave(java: subprocess.Popen[bytes]) -> None:
