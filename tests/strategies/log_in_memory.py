@@ -70,6 +70,9 @@ class LogSession:
             self.over = True
             return [Outcome("unreachable", "another one writes")] * len(dues)
         assert number > self.log.last.number
+        if self.log.crash.is_set():  # the process has ended, though its threads do not know
+            self.over = True
+            return [Outcome("unreachable", "the process has ended")] * len(dues)
         fate = self.log.fate()
         if fate == "raised":
             raise RuntimeError("a mistake")
