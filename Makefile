@@ -56,10 +56,10 @@ tools:
 	  { $(GET) postgresql-common || { apt-get -qq update && $(GET) postgresql-common; }; } && $(NO_CLUSTER) && $(GET) $(POSTGRES); } >/dev/null 2>&1 || \
 	  echo "PostgreSQL is missing, tests of the outbox on it are skipped; on Debian: sudo apt-get install $(POSTGRES)" >&2
 
-# what Spark needs to read Kafka, and a broker for tests and demos: each by a pom, checked by a list of digests
+# what Spark needs to read Kafka and buckets, and a broker for tests and demos: each by a pom, checked by a list of digests
 jars: $(STAMP)
-	@$(BIN)/python -m cep.job.spark.kafka_jars examples/broker || \
-	  echo "the jars of Kafka are missing: tests with a broker are skipped, and no job reads topics" >&2
+	@$(BIN)/python -m cep.job.spark.jars examples/broker || \
+	  echo "the jars of Kafka and S3 are missing: tests with them are skipped, and no job reads topics" >&2
 
 quick: $(STAMP) ## lint, types and the tests that need no JVM
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && CEP_EFFORT=0.05 $(BIN)/pytest -q -n auto --dist worksteal
@@ -107,4 +107,4 @@ jar: $(STAMP) java ## the jar of cep/job/spark/local_files, after a change of it
 
 clean: ## remove what make made
 	@rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis examples/*/work benchmarks/peers/java/*/target \
-	  cep/job/spark/kafka_jars/jars examples/broker/jars
+	  cep/job/spark/jars/*/jars examples/broker/jars

@@ -57,6 +57,7 @@ FULL: Mapping[str, str] = {
     "record": "",
     "scale": "",
     "machines": "",
+    "bucket": "",
 }
 """The benchmarks, in the order in which they run, with the sizes of README.md's figures."""
 
@@ -101,6 +102,7 @@ SMALL: Mapping[str, str] = {
     "record": "--events 50000 --turns 1",
     "scale": "--events 50000 --times 1",
     "machines": "--events 50000 --times 1 --workers 1",
+    "bucket": "--turns 1 --seconds 2 --files 2",
 }
 
 

@@ -62,6 +62,9 @@ CONFIG: Mapping[str, str] = MappingProxyType(
         "CEP0754": "a field that the record of a log cannot give",
         "CEP0755": "an option that no producer of Kafka may be told",
         "CEP0756": "dead letters that go to no topic",
+        "CEP0757": "a bucket that cannot be read",
+        "CEP0758": "a library for buckets that is not installed",
+        "CEP0759": "what does not go with a state in a bucket",
         "CEP0765": "keys of a schema that do not go together",
         "CEP0766": "a schema that cannot be read",
         "CEP0767": "a schema that does not fit the stream",
@@ -84,7 +87,7 @@ DATA: Mapping[str, str] = MappingProxyType(
         "CEP0865": "more queries of which the same is to be said",
         "CEP0870": "an event was poison",
         "CEP0871": "processes end, and no event is the reason",
-        "CEP0872": "the jars of Kafka are missing",
+        "CEP0872": "jars that Spark needs are missing",
     }
 )
 

@@ -1,7 +1,8 @@
 """Small files that must be whole or absent: written aside, flushed to disk, renamed in.
 
 Files of JSON are objects that carry the checksum of what they say, so that one that was changed on disk is
-not taken for what was written.
+not taken for what was written. A file may be an object of a bucket (cep.buckets), which a store writes whole
+or not at all.
 
 DamagedFileError    what is there is not what was written; its text is said of the file: "is empty"
 """
@@ -14,7 +15,13 @@ import os
 import socket
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from upath import UPath
+
+    AnyPath = Path | UPath
+    """A path of this machine's file system, or of a bucket."""
 
 _CHECKSUM = "checksum"
 _MACHINE = socket.gethostname()
@@ -28,12 +35,15 @@ class DamagedFileError(ValueError):
     """A file, or a value, that is not what was written."""
 
 
-def write_whole(path: Path, data: bytes, mode: int | None = None, *, new: bool = False) -> None:
+def write_whole(path: AnyPath, data: bytes, mode: int | None = None, *, new: bool = False) -> None:
     """Writes a file so that readers, and a machine that loses power, see all of it or none of it.
 
     `mode` is the file's permissions; None: as a new file has them here. Raises FileExistsError where the file
     is to be a `new` one and is there, also if another machine writes it at the same moment.
     """
+    if not isinstance(path, Path):
+        path.fs.pipe_file(path.path, data, mode="create" if new else "overwrite")
+        return
     aside = path.with_name(f".{path.name}.{_MACHINE}.{os.getpid()}")
     try:
         with aside.open("wb") as file:
@@ -57,14 +67,42 @@ def write_whole(path: Path, data: bytes, mode: int | None = None, *, new: bool =
         os.close(folder)
 
 
-def write_json(path: Path, value: Mapping[str, object], *, new: bool = False) -> None:
+def content(path: AnyPath) -> bytes:
+    """The bytes of a file. Raises OSError."""
+    if isinstance(path, Path):
+        return path.read_bytes()
+    found: bytes = path.fs.cat_file(path.path)  # asks once, where opening it asks twice
+    return found
+
+
+def remove_old(folder: AnyPath, number: int, suffix: str) -> None:
+    """Removes the file that a number names, if there was such a batch and the file is there."""
+    path = folder / f"{number}{suffix}"
+    if number < 0:
+        return
+    if isinstance(path, Path):
+        path.unlink(missing_ok=True)
+    else:
+        path.fs.rm_file(path.path)
+
+
+def by_name(folder: AnyPath, suffix: str) -> list[AnyPath]:
+    """The files of a folder whose names end so and begin with no dot, sorted; none where it is missing."""
+    try:
+        found = {path.name: path for path in folder.iterdir() if path.suffix == suffix}
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return [found[name] for name in sorted(found) if not name.startswith(".")]
+
+
+def write_json(path: AnyPath, value: Mapping[str, object], *, new: bool = False) -> None:
     """Writes a JSON object with its checksum, as `write_whole` does; equal objects give equal files."""
     write_whole(path, to_json(sealed(value)), new=new)
 
 
-def read_json(path: Path, *, earlier: Earlier = lambda _: False) -> dict[str, Any]:
+def read_json(path: AnyPath, *, earlier: Earlier = lambda _: False) -> dict[str, Any]:
     """The object that `write_json` wrote. Raises DamagedFileError, and OSError where there is no file."""
-    data = path.read_bytes()
+    data = content(path)
     if not data.strip(b"\0"):
         raise DamagedFileError("is empty")
     try:

@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING
 from cep.cli.failure import FINDINGS, OK, USAGE, OutsideError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cep.cli.arguments import Subparsers
+    from cep.config import Job
     from cep.job.state_folder.deploy_requests import Answer
     from cep.standing.store import QueryStore
     from rules.diagnostics import Level
@@ -45,15 +48,14 @@ def run(arguments: argparse.Namespace) -> int:
     from cep.job.state_folder.deploy_requests import WITHDRAWN, Request, hand_over, new_id
     from cep.job.state_folder.folder import StateFolder
     from cep.packs.read import runnable
-    from cep.standing.store import QueryStore
     from rules.query_files import contents_of
 
     described = load_job(arguments.job, os.environ)
     if described.job is None:
         tell(described.diagnostics)
         return USAGE
-    folder = StateFolder(described.job.state)
-    store = QueryStore(folder.queries)
+    folder = StateFolder.of(described.job)
+    store = folder.query_store
     checked = load_one(arguments.pack, store.earlier)
     tell(checked.diagnostics)
     pack = runnable(checked)
@@ -62,7 +64,13 @@ def run(arguments: argparse.Namespace) -> int:
     queries = tuple(sorted(contents_of(pack).items()))
     request = Request(new_id(), pack.name, pack.revision, pack.files, queries)
     try:
-        answer = hand_over(folder, request, arguments.timeout, before=lambda: _store_queries(pack, store))
+        answer = hand_over(
+            folder,
+            request,
+            arguments.timeout,
+            before=lambda: _store_queries(pack, store),
+            runs=_runs(described.job),
+        )
     except JobError as error:
         raise OutsideError(error.message, error.help) from error
     except KeyboardInterrupt:
@@ -79,6 +87,26 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _refusal(answer)
     return OK if answer.taken else FINDINGS
+
+
+def _runs(job: Job) -> Callable[[], bool] | None:
+    """Whether a job runs whose state is in a bucket: by its lease, as it may do so on another machine."""
+    if job.bucket is None:
+        return None
+    from alerts.outbox import Outbox, OutboxError
+
+    def leased() -> bool:
+        try:
+            outbox = Outbox.open(job.outbox_url(os.environ), create=False)
+            try:
+                lease = outbox.job_lease()
+            finally:
+                outbox.close()
+        except OutboxError as error:
+            raise OutsideError(error.message, error.help) from error
+        return lease is not None and lease.left > 0
+
+    return leased
 
 
 def _store_queries(pack: Pack, store: QueryStore) -> None:

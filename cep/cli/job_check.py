@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cep.cli.feeding import misfits
 from cep.cli.packs import load_of
-from cep.config import Job, load_job
+from cep.config import Job, SecretError, load_job
 from cep.config.masking import check_secret_fields
 from cep.job.start.beforehand import differences, of_machine
 from cep.job.state_folder.folder import StateFolder
@@ -26,9 +26,12 @@ def looked_over(
     if loaded.job is None:
         return list(loaded.diagnostics), list(given)
     job = loaded.job
-    folder = StateFolder(job.state)
+    try:
+        folder: StateFolder | None = StateFolder.of(job)
+    except SecretError:
+        folder = None
     found = [*loaded.diagnostics, *of_machine(job, folder, None)]
-    if not has_errors(found) and (layout := folder.layout()) is not None:
+    if folder is not None and not has_errors(found) and (layout := folder.layout()) is not None:
         found += differences(job, layout)
     try:
         packs = list(given) or load_of(job, to_run=to_run)

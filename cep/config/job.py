@@ -11,6 +11,7 @@ from typing import Literal
 from alerts.masking import Mask
 from alerts.routing import Branches, Route, Routes
 from alerts.settings import Settings
+from cep.buckets import Bucket
 from cep.config.places import Places
 from cep.config.targets import Target
 from cep.decode.formats import FeedFormat
@@ -123,9 +124,27 @@ class Machines:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptInBucket:
+    """A place in a bucket, as a job file names it. "" and None: as Amazon's tools find it on each machine."""
+
+    url: str
+    endpoint: str
+    region: str
+    access_key: Secret | None
+    secret_key: Secret | None
+
+    def reveal(self, environ: Mapping[str, str]) -> Bucket:
+        """The place with its keys. Raises SecretError."""
+        keys = ("" if key is None else key.reveal(environ) for key in (self.access_key, self.secret_key))
+        endpoint = self.endpoint or environ.get("AWS_ENDPOINT_URL_S3") or environ.get("AWS_ENDPOINT_URL", "")
+        return Bucket(self.url, endpoint, self.region, *keys)
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """One job. `outbox` reveals an SQLAlchemy URL; `trigger` is in nanoseconds; `http` None: not served.
 
+    `state` is the folder of its state; where that is in a `bucket`, what this machine keeps of its own.
     `branches` None: each receiver has its own route. `settings` are what comes between deliveries and
     notifications. `keep`: for how long accepted events stay in the record, in nanoseconds; 0: none are
     recorded. `mask_key` None: no field of its packs is secret.
@@ -135,6 +154,7 @@ class Job:
     file: Path
     packs: Path
     state: Path
+    bucket: KeptInBucket | None
     trigger: int
     shards: int
     mask_key: Secret | None

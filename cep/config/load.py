@@ -116,6 +116,7 @@ def _validated(
 ) -> JobLoaded:
     from pydantic import ValidationError
 
+    from cep.config.bucket import check_bucket
     from cep.config.letters import letter_mistakes
     from cep.config.mistakes import diagnose
     from cep.config.receiver_kinds import Section, mistakes
@@ -141,16 +142,18 @@ def _validated(
     diagnostics.extend(check_tokens(job, environ))
     diagnostics.extend(check_mask_key(job))
     diagnostics.extend(check_machines(job))
+    diagnostics.extend(check_bucket(job, shaped))
     diagnostics.extend(check_notifying(job, shaped))
     diagnostics.extend(without_effect(job))
     return JobLoaded(None if has_errors(diagnostics) else job, tuple(in_order(diagnostics)))
 
 
 def _job(path: Path, shaped: JobFile, receivers: Sequence[Section], places: Places) -> Job:
+    from cep.config.bucket import kept_in
     from cep.config.letters import letters_of
 
     folder = path.parent
-    state = folder / shaped.job.state
+    state, bucket = kept_in(shaped, folder)
     outbox = shaped.outbox.url if shaped.outbox else f"sqlite:///{state}/outbox.db"
     branches = _branches(shaped)
     return Job(
@@ -158,6 +161,7 @@ def _job(path: Path, shaped: JobFile, receivers: Sequence[Section], places: Plac
         file=path,
         packs=folder / shaped.job.packs,
         state=state,
+        bucket=bucket,
         trigger=parse_duration(shaped.job.trigger),
         shards=shaped.job.shards,
         mask_key=None if shaped.job.mask_key is None else Secret(shaped.job.mask_key, folder),
@@ -173,7 +177,7 @@ def _job(path: Path, shaped: JobFile, receivers: Sequence[Section], places: Plac
             Token(name, Secret(one.secret, folder), tuple(dict.fromkeys(one.scopes)))
             for name, one in shaped.tokens.items()
         ),
-        keep=keep_time(shaped.record.keep),
+        keep=keep_time(shaped.record.keep) if bucket is None else 0,
         retention=_retention(shaped.retention),
         letters=letters_of(shaped.deadletters, folder),
         places=places,
@@ -229,6 +233,9 @@ def _secrets(job: Job, environ: Mapping[str, str]) -> list[Diagnostic]:
     found = _secret(job.places.value(("outbox", "url")), job.outbox, outbox_address, environ)
     if job.mask_key is not None and job.mask_key.refers:
         found += _secret(job.places.value(("job", "mask_key")), job.mask_key, mask_key, environ)
+    for name in ("access_key", "secret_key"):
+        if job.bucket is not None and (key := getattr(job.bucket, name)) is not None:
+            found += _secret(job.places.value(("s3", name)), key, present, environ)
     for receiver in job.receivers:
         found += receiver_secrets(job, receiver, environ)
     if job.letters is not None:

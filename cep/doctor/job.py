@@ -28,7 +28,7 @@ def check_job(path: Path, environ: Mapping[str, str]) -> Iterator[Finding]:
     yield from _diagnosed(loaded.diagnostics)
     if loaded.job is None:
         return
-    job, folder = loaded.job, StateFolder(loaded.job.state)
+    job, folder = loaded.job, StateFolder.of(loaded.job, environ)
     found = of_machine(job, folder, environ)
     yield from _diagnosed(found)
     if not has_errors([*loaded.diagnostics, *found]):
@@ -57,7 +57,7 @@ def _check_state(job: Job, folder: StateFolder) -> Iterator[Finding]:
         yield Finding("state folder", "error", error.message, error.help, error.code)
         return
     if layout is None:
-        yield Finding("state folder", "ok", f"{folder.root} is made at the first start")
+        yield Finding("state folder", "ok", f"{folder} is made at the first start")
         return
     if found := differences(job, layout):
         yield from _diagnosed(found)
@@ -65,10 +65,10 @@ def _check_state(job: Job, folder: StateFolder) -> Iterator[Finding]:
     process = lock.owner(folder)
     if folder.closed_file.exists():
         help_ = "name a new [job] state; what was raised stays in the outbox"
-        yield Finding("state folder", "warning", f"{folder.root} was drained and takes no more events", help_)
+        yield Finding("state folder", "warning", f"{folder} was drained and takes no more events", help_)
     else:
         who = "no job runs on it" if process is None else f"process {process} runs a job on it"
-        yield Finding("state folder", "ok", f"{folder.root}: {who}")
+        yield Finding("state folder", "ok", f"{folder}: {who}")
 
 
 def _check_outbox(job: Job, folder: StateFolder, environ: Mapping[str, str]) -> Iterator[Finding]:

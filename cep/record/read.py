@@ -45,13 +45,12 @@ class Evidence:
     missing: str
 
 
-def events_of(state: Path, stored: StoredAlert, limits: Limits = DEFAULT) -> Evidence:
-    """The events of an alert of the job with this state folder.
+def events_of(folder: StateFolder, stored: StoredAlert, limits: Limits = DEFAULT) -> Evidence:
+    """The events of an alert of the job with this state.
 
     It takes about a second at most; nothing is written. Safe from any thread, beside a job that runs.
     """
     taken = [(str(step), str(id_)) for step, ids in _steps(stored.alert) for id_ in ids]
-    folder = StateFolder(state)
     if not taken:
         return Evidence((), "")
     rule = _rule(folder, stored.alert)

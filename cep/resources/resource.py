@@ -11,7 +11,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from upath import UPath
 
 Opened = TypeVar("Opened")
 Opened_co = TypeVar("Opened_co", covariant=True)
@@ -30,9 +33,11 @@ class Pin:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where resources lie. `queries` is the store of a job's query sets; None: compile the packs' files."""
+    """Where resources lie. `queries` is the folder of a job's query sets, all of which may be `kept` in a
+    bucket; None: compile the packs' files."""
 
     queries: Path | None = None
+    kept: UPath | None = None
 
 
 class Resource(Protocol[Opened_co]):

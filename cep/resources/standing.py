@@ -52,7 +52,7 @@ class StandingQueries:
         try:
             if (folder := places.queries) is None:
                 return QuerySet(compiled(hits).kept, hits.documents)
-            return QuerySet(QueryStore(folder).load(hits), hits.documents)
+            return QuerySet(QueryStore(folder, places.kept).load(hits), hits.documents)
         except UnreadableError as problem:
             raise self._error(problem, places) from problem
 

@@ -19,7 +19,12 @@ import struct
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from cep.files import content
+
+if TYPE_CHECKING:
+    from cep.files import AnyPath
 
 FEED = "feed_"
 """Prefix of the name of a feed's source; its stream's name follows."""
@@ -33,7 +38,7 @@ _ABSENT = "-"
 class DamagedError(Exception):
     """A file of the checkpoint is missing, or is not what Spark wrote."""
 
-    def __init__(self, path: Path, why: str, repair: str = "") -> None:
+    def __init__(self, path: AnyPath, why: str, repair: str = "") -> None:
         super().__init__(f"{path} {why}")
         self.path = path
         self.why = why
@@ -44,7 +49,7 @@ class DamagedError(Exception):
 class Checkpoint:
     """The checkpoint in a folder. Its methods raise DamagedError, and OSError where the disk does."""
 
-    root: Path
+    root: AnyPath
 
     def batches(self, log: str) -> list[int]:
         """The numbers of a log's entries, `offsets` or `commits`, in order."""
@@ -70,7 +75,7 @@ class Checkpoint:
             raise self.no_record(batch) from error
         return found
 
-    def offsets_file(self, batch: int) -> Path:
+    def offsets_file(self, batch: int) -> AnyPath:
         """Where Spark has written up to where a batch reads."""
         return self.root / "offsets" / str(batch)
 
@@ -78,7 +83,7 @@ class Checkpoint:
         """The error for offsets that Spark cannot have written."""
         return DamagedError(self.offsets_file(batch), "is no record of a batch")
 
-    def log(self, stream: str) -> Path:
+    def log(self, stream: str) -> AnyPath:
         """The folder in which Spark's source of a feed keeps its own record."""
         return self.root / "sources" / f"{FEED}{stream}"
 
@@ -97,7 +102,7 @@ class Checkpoint:
             raise DamagedError(path, "is no commit of a batch") from error
 
 
-def text(path: Path) -> str:
+def text(path: AnyPath) -> str:
     """A file's text. Raises DamagedError where it is not what was written."""
     try:
         return intact(path).decode()
@@ -105,14 +110,16 @@ def text(path: Path) -> str:
         raise DamagedError(path, "is no text") from error
 
 
-def intact(path: Path) -> bytes:
+def intact(path: AnyPath) -> bytes:
     """A file's content. Raises DamagedError where it does not fit its checksum, if it has one."""
     try:
-        data = path.read_bytes()
+        data = content(path)
     except FileNotFoundError:
         raise DamagedError(path, "is missing") from None
     if not data:
         raise DamagedError(path, "is empty")
+    if not isinstance(path, Path):
+        return data  # a store has checksums of its own, and Spark writes none beside
     beside = path.with_name(f".{path.name}.crc")
     try:
         sums = beside.read_bytes()

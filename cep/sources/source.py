@@ -130,7 +130,7 @@ class Source(Streaming, Protocol[E, P]):
     cure: ClassVar[str] = "put it back as it was and start the job again"
     """What mends the loss of a place, but for accepting it."""
     connected: ClassVar[bool] = False
-    """True where Spark needs jars that it does not bring (cep.job.spark.kafka_jars)."""
+    """True where Spark needs jars that it does not bring (cep.job.spark.jars)."""
     counted: ClassVar[bool] = False
     """True where `ends` and `reached` tell how far it is, since Spark gives no row of it."""
 

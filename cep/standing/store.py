@@ -17,17 +17,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from cep.plan.plan import HitStream
+from cep.standing import bucket
 from cep.standing.compiled import UnreadableError, compiled, compiled_file, family_of, name_of
 from cep.standing.kept import NONE, KeptQueries, digests
 from cep.standing.lines import lines_of
 from percolator.disk import Disk
 from percolator.library.damage import DamagedError
 from rules.typed import Queries
+
+if TYPE_CHECKING:
+    from upath import UPath
 
 _ASKED = 8  # sets of which one may be the earlier one, the latest ones
 _SAMPLE = 500  # lines by which it is found
@@ -36,11 +41,16 @@ _COMMON = 0.2  # of them it has at least
 
 @dataclass(slots=True)
 class QueryStore:
-    """The sets of one folder, which is made when the first one comes."""
+    """The sets of one folder, which is made when the first one comes.
+
+    With a bucket all are `kept` there, and the folder has what was made or asked for on this machine.
+    """
 
     folder: Path
+    kept: UPath | None = None
     _earlier: dict[str, KeptQueries] = field(default_factory=dict)
     _verified: set[str] = field(default_factory=set)
+    _sent: set[str] = field(default_factory=set)
 
     def put(self, hits: HitStream) -> None:
         """Sees to it that the set is here. Raises UnreadableError where the file of queries is nowhere.
@@ -50,6 +60,7 @@ class QueryStore:
         """
         place = self.folder / name_of(hits)
         kept = self._content(hits.queries)
+        self.fetch(place.name)
         if hits.queries.path and not kept.exists():
             self.folder.mkdir(parents=True, exist_ok=True)
             self._keep(hits.queries, kept)
@@ -57,8 +68,9 @@ class QueryStore:
             os.utime(kept)
         if self._sound(place):
             os.utime(place)
+            self._send(kept, place)
             return
-        if not kept.exists():
+        if not (kept.exists() or self.fetch(kept.name)):
             raise UnreadableError(f"the file of queries `{hits.queries.name}` is not in {self.folder}")
         earlier = self.earlier(hits)
         made = compiled(hits, earlier) if hits.queries.path else compiled_file(kept, hits, earlier)
@@ -66,6 +78,30 @@ class QueryStore:
             aside.mkdir()
             made.kept.save(aside)
         del self._earlier[name_of(hits)]
+        self._send(kept, place)
+
+    def _send(self, *places: Path) -> None:
+        """Puts into the bucket what it has not."""
+        for place in places:
+            if self.kept is not None and place.name not in self._sent and place.exists():
+                bucket.send(place, self.kept)
+                self._sent.add(place.name)
+
+    def fetch(self, name: str) -> bool:
+        """True if a set or file is here, or was in the bucket and is here now. Raises UnreadableError."""
+        place = self.folder / name
+        if self.kept is None or place.exists():
+            return place.exists()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            with self._aside(place) as aside:
+                if not bucket.fetch(name, self.kept, aside):
+                    raise FileNotFoundError(name)
+        except FileNotFoundError:
+            return False
+        except OSError as problem:
+            raise UnreadableError(f"{self.kept / name} cannot be read: {problem}") from problem
+        return True
 
     def earlier(self, hits: HitStream) -> KeptQueries:
         """The set here from which that of a file is best compiled; an empty one where none has much of it."""
@@ -77,6 +113,7 @@ class QueryStore:
     def load(self, hits: HitStream) -> KeptQueries:
         """A set that was put here, mapped. Raises UnreadableError."""
         place = self.folder / name_of(hits)
+        self.fetch(place.name)
         try:
             return KeptQueries.open(place)
         except DamagedError as problem:
@@ -97,7 +134,7 @@ class QueryStore:
                     path = path.rename(path.with_name(f".gone-{path.name}"))
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
                 removed += 1
-        return removed
+        return removed if self.kept is None else removed + bucket.forget(self.kept, self.folder, before)
 
     def _sound(self, place: Path) -> bool:
         """True if a set is here as it was written. A process verifies it once; a damaged one is removed."""

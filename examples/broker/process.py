@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cep.errors import OutsideError
+from cep.job.spark.jars.fetched import jars
 from cep.job.spark.java import require_java
-from cep.job.spark.kafka_jars.jars import jars
 
 HERE = Path(__file__).parent
 LEAVING = 20.0

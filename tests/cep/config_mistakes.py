@@ -18,6 +18,29 @@ VALUES: dict[str, list[tuple[str, str, str, str]]] = {
     "[job] state": [
         ('" "', "CEP0706", "it is empty", ""),
         ('"~"', "CEP0706", "`~` is not replaced", ""),
+        ('"hdfs://head/fraud"', "CEP0706", "not under `hdfs:`", "s3a://BUCKET/PREFIX/"),
+        ('"s3a://fraud/"', "CEP0706", "does not fill a whole bucket", "s3a://fraud/fraud/"),
+        ('"s3a:///fraud/"', "CEP0706", "names no bucket", "s3a://BUCKET/PREFIX/"),
+        ('"s3a://states/../fraud"', "CEP0706", "names no bucket", ""),
+        ('"s3a://states/fraud/"', "CEP0759", "an outbox that other machines reach", "postgresql://"),
+    ],
+    "[job] local": [
+        ('""', "CEP0706", "it is empty", ""),
+        ('"~/local"', "CEP0706", "`~` is not replaced", ""),
+    ],
+    "[s3] endpoint": [
+        ('""', "CEP0706", "a store's address", "https://minio:9000"),
+        ('"minio:9000"', "CEP0706", "https:// or http://, a host", ""),
+        ('"https://user@minio"', "CEP0706", "a store's address", ""),
+    ],
+    "[s3] region": [
+        ('""', "CEP0706", "it is empty", ""),
+    ],
+    "[s3] access_key": [
+        ('""', "CEP0706", "it is empty", ""),
+    ],
+    "[s3] secret_key": [
+        ('""', "CEP0706", "it is empty", ""),
     ],
     "[job] trigger": [
         ('""', "CEP0706", "it is empty", "write a number and a unit"),

@@ -106,6 +106,9 @@ def written(changed: dict[tuple[str, str], str | None], more: str = "") -> str:
         tables[table][key] = value or ""
         if value is None:
             del tables[table][key]
+    if "s3" in tables or "local" in tables["job"]:  # these are for a state in a bucket
+        tables["job"]["state"] = '"s3a://states/fraud/"'
+        tables.setdefault("outbox", {"url": '"postgresql://cep@db/fraud"'})
     if "feeds.order" in tables:  # somebody has to be able to send them
         tables.setdefault("http", BESIDE["http"])
         tables.setdefault("tokens.ann", BESIDE["tokens.ann"] | {"scopes": '["ingest"]'})
@@ -193,6 +196,8 @@ def test_what_messages_say_to_write_is_right(tmp_path: Path, key: Key) -> None:
         changed[key.table, name] = value
     if key.table == "spark":  # no cluster without a number of cores, no machine of one without it
         changed = {("spark", "cores"): "4", ("spark", "master"): '"spark://head:7077"'} | changed
+    if key.table == "s3":  # the keys stand together
+        changed = {("s3", "access_key"): '"${S3_KEY}"', ("s3", "secret_key"): '"${S3_SECRET}"'} | changed
     if key.table == "http":  # the two stand together
         changed = {("http", "certificate"): '"job.pem"', ("http", "key"): '"job.key"'} | changed
     assert told(tmp_path, written(changed), **SECRETS) == []
@@ -207,6 +212,8 @@ SECRETS = {
     "MASK_KEY": "0123456789-0123456789",
     "DESK_TOKEN": "0123456789-0123456789",
     "DESK_SECRET": "whsec_" + "MDEyMzQ1Njc4OWFiY2RlZmdoaWprbG1ub3A=",
+    "S3_KEY": "key",
+    "S3_SECRET": "secret",
     "MAIL_PASSWORD": "hunter2",
     "PAGERDUTY_KEY": "R0123456789ABCDEF0123456789ABCDE",
 }

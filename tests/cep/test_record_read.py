@@ -58,7 +58,7 @@ def test_the_events_of_a_pattern_over_streams_and_batches(tmp_path: Path) -> Non
     recording.take(("pay", [pay("x", 0, 5), pay("y", 1, 7, "bob")]))
     recording.take(("pay", [pay("z", 2, 6)]), ("login", [login("w", 2, "eve")]))
     recording.take(("login", [login("x", 3)]))
-    evidence = events_of(recording.state.root, alert_of(recording, "probing"))
+    evidence = events_of(recording.state, alert_of(recording, "probing"))
     assert shown(evidence, "amount", "user") == [
         ("small", "x", 5.0, None),
         ("small", "z", 6.0, None),
@@ -77,7 +77,7 @@ def test_the_events_of_a_window(tmp_path: Path) -> None:
     recording.take(("pay", [pay("a", 1, 30), pay("b", 2, 31)]))
     recording.take(("pay", [pay("c", 3, 32)]))
     recording.take(("pay", [pay("late", 200, 33)]))
-    evidence = events_of(recording.state.root, alert_of(recording, "busy"))
+    evidence = events_of(recording.state, alert_of(recording, "busy"))
     assert shown(evidence, "amount") == [("pay", "a", 30.0), ("pay", "b", 31.0), ("pay", "c", 32.0)]
 
 
@@ -90,7 +90,7 @@ def test_the_documents_of_hits(tmp_path: Path) -> None:
         ("article", [{"url": "http://a b\\", "title": title, "source": "s", "ts": at(0)}]),
     )
     for rule, step, ids in (("watched", "article", 1), ("recall", "hit", 2)):
-        evidence = events_of(recording.state.root, alert_of(recording, rule))
+        evidence = events_of(recording.state, alert_of(recording, rule))
         assert [(one.step, one.event and one.event.fields["title"]) for one in evidence.events] == [
             (step, title)
         ] * ids
@@ -102,7 +102,7 @@ def test_of_an_id_that_came_twice_the_one_with_the_alerts_key_is_shown(tmp_path:
     recording.take(("pay", [pay("a", 1, 5)]))
     recording.take(("pay", [pay("b", 2, 6), pay("a", 2, 7, "bob")]))
     recording.take(("pay", [pay("c", 3, 500)]))
-    evidence = events_of(recording.state.root, alert_of(recording, "probing"))
+    evidence = events_of(recording.state, alert_of(recording, "probing"))
     assert shown(evidence, "owner", "amount")[0] in (("small", "a", "ann", 5.0), ("small", "a", "bob", 7.0))
     assert ("big", "c", "ann", 500.0) in shown(evidence, "owner", "amount")
 
@@ -116,10 +116,10 @@ def test_a_look_goes_through_so_many_files_and_no_more(tmp_path: Path) -> None:
     recording.take(("pay", [pay("last", 20, 600)]))
     stored = alert_of(recording, "open")
     for files, found in ((21, True), (20, False), (1, False)):
-        evidence = events_of(recording.state.root, stored, Limits(files=files))
+        evidence = events_of(recording.state, stored, Limits(files=files))
         assert shown(evidence, "amount") == [("a", "first", 500.0 if found else None), ("b", "last", 600.0)]
         assert ("too much came between" in evidence.missing) is not found
-    evidence = events_of(recording.state.root, stored, Limits(events=5))
+    evidence = events_of(recording.state, stored, Limits(events=5))
     assert "1 event is not shown: too much came between" in evidence.missing
 
 
@@ -131,13 +131,13 @@ def test_what_was_deleted_is_said_to_be_gone(tmp_path: Path) -> None:
     for path in (folder_of(recording.state.record, "pay") / "2026-01-05").iterdir():
         path.unlink()
     path.parent.rmdir()
-    evidence = events_of(recording.state.root, stored)
+    evidence = events_of(recording.state, stored)
     assert shown(evidence, "amount") == [("a", "first", None), ("b", "last", 600.0)]
     said = "1 event is not shown: the record, which begins on 2026-01-06, does not have them"
     assert evidence.missing == said
     for path in (folder_of(recording.state.record, "pay") / "2026-01-06").iterdir():
         path.write_bytes(b"PAR1")
-    assert events_of(recording.state.root, stored).missing.endswith("; 1 of its files cannot be read")
+    assert events_of(recording.state, stored).missing.endswith("; 1 of its files cannot be read")
 
 
 def test_a_job_that_records_nothing_says_so(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_a_job_that_records_nothing_says_so(tmp_path: Path) -> None:
     stored = alert_of(recording, "large")
     for path in sorted(recording.state.record.rglob("*"), reverse=True):
         path.unlink() if path.is_file() else path.rmdir()
-    evidence = events_of(recording.state.root, stored)
+    evidence = events_of(recording.state, stored)
     assert "nothing of these streams is recorded" in evidence.missing
     assert shown(evidence) == [("pay", "a")]
 
@@ -156,7 +156,7 @@ def test_events_are_found_without_the_text_of_the_rule(tmp_path: Path) -> None:
     recording.take(("pay", [pay("a", 0, 5), pay("b", 1, 6)]), ("login", [login("l", 2)]))
     for path in recording.state.packs.iterdir():
         path.unlink()
-    evidence = events_of(recording.state.root, alert_of(recording, "probing"))
+    evidence = events_of(recording.state, alert_of(recording, "probing"))
     assert [one.event is not None for one in evidence.events] == [True, True, True]
 
 
@@ -164,7 +164,7 @@ def test_a_file_in_the_way_of_the_record_is_told(tmp_path: Path) -> None:
     recording = Recording(tmp_path, PATTERN)
     recording.state.record.write_text("")
     recording.take(("pay", [pay("a", 0, 500)]))
-    evidence = events_of(recording.state.root, alert_of(recording, "large"))
+    evidence = events_of(recording.state, alert_of(recording, "large"))
     assert evidence.missing.startswith("the record cannot be read: Not a directory")
 
 
@@ -175,4 +175,4 @@ def test_a_batch_that_ends_after_midnight_is_found(tmp_path: Path, seconds: int)
     recording.take(("pay", [pay("a", seconds, 500)]))
     stored = alert_of(recording, "large")
     assert (stored.recorded_at - BEGIN) // SECOND == 16 * 3600
-    assert shown(events_of(recording.state.root, stored), "amount") == [("pay", "a", 500.0)]
+    assert shown(events_of(recording.state, stored), "amount") == [("pay", "a", 500.0)]

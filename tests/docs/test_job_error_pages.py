@@ -20,8 +20,8 @@ from cep.job.start.beforehand import differences
 from cep.job.state_folder.folder import FORMAT, FolderLayout
 from rules.packs import load
 
-NO_EXAMPLE = {"CEP0701", "CEP0709", "CEP0711", "CEP0730"}
-"""Pages about a command, or about what is not written."""
+NO_EXAMPLE = {"CEP0701", "CEP0709", "CEP0711", "CEP0730", "CEP0757", "CEP0758"}
+"""Pages about a command, about what is not written, or about what is elsewhere."""
 CODES = [code for code in (*CONFIG, "CEP0952", "CEP0953") if code not in NO_EXAMPLE]
 PACK = """pack cards version "1"
 stream payment {

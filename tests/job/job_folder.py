@@ -15,12 +15,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psutil
 from heard_signals import hear
 
 from alerts.outbox import Outbox
+from cep.buckets import Bucket
 from cep.cli.run import first_packs
 from cep.config import load_job
 from cep.decode.blocks import decoder
@@ -32,10 +33,14 @@ from cep.job.state_folder.folder import StateFolder
 from cep.job.state_folder.manifest import Result, result_of
 from cep.packs.compile import compile_plan
 from cep.plan.plan import RuleName
+from cep.sources.checkpoint import Checkpoint
 from cep.sources.files.reading import read
 from cep.sources.files.splits import splits
 from rules.packs import load
 from rules.typed import Stream
+
+if TYPE_CHECKING:
+    from cep.files import AnyPath
 
 _MARK = "CEP_JOB_FOLDER_OF_A_TEST"
 
@@ -48,6 +53,7 @@ class JobFolder:
     """`streams` get a feed each: `inbox/STREAM/*.jsonl`. `more` is written at the end of job.toml.
 
     `environ` comes to the environment of its commands. `server` is the address of an outbox on PostgreSQL.
+    With a `bucket` the state is there.
     """
 
     root: Path
@@ -58,6 +64,7 @@ class JobFolder:
     more: str = ""
     environ: Mapping[str, str] = field(default_factory=dict)
     server: str = ""
+    bucket: Bucket | None = None
     _written: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
@@ -75,10 +82,15 @@ class JobFolder:
         )
         outbox = f'[outbox]\nurl = "{self.server}"\n' if self.server else ""
         text = (
-            f'[job]\nname = "test"\npacks = "packs/"\nstate = "state/"\ntrigger = "{self.trigger}"\n'
+            f'[job]\nname = "test"\npacks = "packs/"\n{self._where()}trigger = "{self.trigger}"\n'
             f"shards = {shards or self.shards}\n{outbox}{feeds}{self.more}"
         )
         self.description.write_text(text, "utf-8")
+
+    def _where(self) -> str:
+        if self.bucket is None:
+            return 'state = "state/"\n'
+        return f'state = "{self.bucket.url}"\nlocal = "state/"\n'
 
     @property
     def description(self) -> Path:
@@ -86,7 +98,7 @@ class JobFolder:
 
     @property
     def state(self) -> StateFolder:
-        return StateFolder(self.root / "state")
+        return StateFolder(self.root / "state", bucket=self.bucket)
 
     def put(self, stream: str, events: Iterable[Mapping[str, object] | bytes]) -> Path:
         """Renames a file of events into a stream's inbox; bytes are written as they are."""
@@ -143,10 +155,10 @@ class JobFolder:
     def ids(self) -> set[object]:
         return {alert["id"] for alert in self.alerts()}
 
-    def commits(self) -> list[Path]:
+    def commits(self) -> list[AnyPath]:
         """Spark's commit log, in order."""
-        found = (self.state.checkpoint / "commits").glob("[0-9]*")
-        return sorted(found, key=lambda path: int(path.name))
+        numbers = Checkpoint(self.state.checkpoint).batches("commits")
+        return [self.state.checkpoint / "commits" / str(number) for number in numbers]
 
     @contextmanager
     def running(self, *arguments: str) -> Iterator[RunningJob]:

@@ -8,12 +8,16 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+import object_store
 import psutil
 import pytest
 from cluster import Cluster, cluster
 from job_folder import PATIENCE, JobFolder, command, in_process
+from object_store import SECRET
 from rules_of_tests import in_files, pack, payments
+from stores import Schemas
 
 pytestmark = pytest.mark.spark
 SOAK = pytest.mark.soak
@@ -28,15 +32,25 @@ def _section(machines: Cluster, cores: int = 2, more: str = "") -> str:
 
 
 @contextmanager
-def _job(root: Path, workers: int = 2) -> Iterator[tuple[Cluster, JobFolder]]:
-    """A cluster, and a job for it that reads packs of the checkout on every machine."""
+def _job(root: Path, workers: int = 2, **more: Any) -> Iterator[tuple[Cluster, JobFolder]]:
+    """A cluster, and a job for it that reads packs of the checkout on every machine; `more` is its own."""
     environ = {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *_path()])}
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = environ["PYTHONPATH"]
     try:
         with cluster(root / "machines", workers) as machines:
-            more = _section(machines)
-            yield machines, JobFolder(root / "job", pack(), ("payment",), "50ms", more=more, environ=environ)
+            environ |= more.pop("environ", {})
+            text = _section(machines) + more.pop("more", "")
+            folder = JobFolder(
+                root / "job",
+                pack() + more.pop("rules", ""),
+                ("payment",),
+                "50ms",
+                more=text,
+                environ=environ,
+                **more,
+            )
+            yield machines, folder
     finally:
         if before is None:
             del os.environ["PYTHONPATH"]
@@ -131,6 +145,45 @@ def test_the_alerts_are_those_of_one_machine(tmp_path: Path, disturb: Callable[[
     assert len(expected) > 100
     assert len(found) == len(expected)
     assert {one["id"]: {k: v for k, v in one.items() if k != "batch"} for one in found} == expected
+    assert "Traceback" not in folder.told
+
+
+QUERIES = """queries watchlist { from "watchlist.jsonl" }
+stream note { id: string  text: text  at: timestamp  id id  time at  lateness 1 second }
+rule noted { on note matching watchlist  emit query }
+"""
+
+
+@SOAK
+def test_its_state_and_its_queries_may_be_in_a_bucket(tmp_path: Path, schemas: Schemas) -> None:
+    parts = in_files(list(payments(9, 6_000, 200)), 12)
+    notes = [{"id": f"n{n}", "text": "all is well", "at": f"2026-01-05T08:{n:02}:00Z"} for n in range(12)]
+    with object_store.running() as store:
+        bucket = store.bucket()
+        with _job(
+            tmp_path, server=schemas.url(tmp_path), bucket=bucket, rules=QUERIES,
+            more=object_store.section(bucket), environ={"S3_SECRET": SECRET},
+        ) as (machines, folder):  # fmt: skip
+            watchlist = folder.root / "packs" / "watchlist.jsonl"
+            watchlist.write_text('{"id": "q1", "query": "well"}', "utf-8")
+            (folder.root / "inbox" / "note").mkdir()
+            folder.streams = ("payment", "note")
+            folder.describe()
+            paths = []
+            with folder.running() as job:
+                for part, note in zip(parts, notes, strict=True):
+                    paths += [("payment", folder.put("payment", part)), ("note", folder.put("note", [note]))]
+                    if len(paths) == 12:
+                        job.wait_for_batch(1)
+                        _kill_worker(machines)
+                job.wait_until_read()
+                assert job.stop() == STOPPED, folder.told
+            found = folder.alerts()
+            expected = {one["id"]: one for one in in_process(folder, [paths], drain=False)}
+    assert sum(one["rule"] == "noted" for one in found) == 11
+    assert len(expected) > 100
+    assert {one["id"]: {k: v for k, v in one.items() if k != "batch"} for one in found} == expected
+    assert len(found) == len(expected)
     assert "Traceback" not in folder.told
 
 

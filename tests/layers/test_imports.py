@@ -37,7 +37,7 @@ LAYERS = (
         "cep.files",
         "cep.secrets",
     ),
-    ("cep.exact", "cep.hashing"),
+    ("cep.buckets", "cep.exact", "cep.hashing"),
     ("cep.without_pandas",),
     # bytes to events, values of expressions, state as columns
     ("cep.decode.kernel",),

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cep.errors import OutsideError
 from cep.job.poison.events import Poison, found_in, place
 from cep.job.spark.failures import of_worker, poison_of
 from cep.job.state_folder import manifest as manifests
 from cep.sources.source import Feed
+
+if TYPE_CHECKING:
+    from cep.files import AnyPath
 
 POISON = "CEP0870"
 NOT_ONE = "CEP0871"
@@ -29,7 +32,7 @@ class Attempts:
     `careful`: the next run looks for what they die of.
     """
 
-    manifests: Path
+    manifests: AnyPath
     tell: Callable[[str], None]
     batch: int | None = None
     deaths: int = 0

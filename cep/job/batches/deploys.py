@@ -18,7 +18,6 @@ from cep.packs.succession import NOTHING_RAN, Standing, succession
 from cep.plan.generations import Generations
 from cep.plan.plan import Plan, hit_streams
 from cep.standing.compiled import UnreadableError
-from cep.standing.store import QueryStore
 
 if TYPE_CHECKING:
     from rules.typed import Pack
@@ -37,7 +36,8 @@ class Deploys:
         self._around = around
         self._deployed = deployed
         self._plans = Plans(around.folder.packs)
-        self._queries = QueryStore(around.folder.queries)
+        self._queries = around.folder.query_store
+        self._stored: set[str] = set()
         self.running = running
         self.reading: Collection[str] = ()
 
@@ -84,7 +84,9 @@ class Deploys:
             self.running = after
             taken.append(deployed)
         for pack in self.running.packs.values():
-            stored_packs.store(self._around.folder.packs, pack)
+            if pack.revision not in self._stored:
+                stored_packs.store(self._around.folder.packs, pack)
+                self._stored.add(pack.revision)
         self._store_queries(self.running.packs.values())
         return taken, self._standing(ran, batch, before)
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cep.decode.letters import DeadLetter
 from cep.job.state_folder.extents import Sources, of_rows
 from cep.sources.source import Extent
+
+if TYPE_CHECKING:
+    from cep.files import AnyPath
 
 _KEPT = 1_000
 """Extents that are looked at, those that were read last."""
@@ -22,7 +25,7 @@ class Growth:
 
     def __init__(
         self,
-        manifests: Path,
+        manifests: AnyPath,
         sources: Callable[[], Sources],
         told: Callable[[Collection[str]], Collection[str]],
     ) -> None:
@@ -61,7 +64,7 @@ class Growth:
         return letters
 
 
-def _read_before(manifests: Path, sources: Sources) -> dict[str, Extent]:
+def _read_before(manifests: AnyPath, sources: Sources) -> dict[str, Extent]:
     """The extents of the batches before, by place, the latest last. A damaged list is left out."""
     numbers = (int(path.stem) for path in manifests.glob("*.files") if path.stem.isdecimal())
     found: list[Extent] = []

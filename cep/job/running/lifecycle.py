@@ -50,8 +50,8 @@ from cep.job.running.stopping import Stage, Stop
 from cep.job.spark import session
 from cep.job.spark.cores import usable_cores
 from cep.job.spark.failures import explained
+from cep.job.spark.jars.fetched import KAFKA, S3, jars
 from cep.job.spark.java import require_java
-from cep.job.spark.kafka_jars.jars import connector_jars
 from cep.job.start import beforehand, origin
 from cep.job.start.inspection import look_over
 from cep.job.state_folder import lock
@@ -145,7 +145,8 @@ def state_folder(launch: Launch) -> StateFolder:
         shared = not job.outbox_url(launch.environ).startswith("sqlite")
     except SecretError:  # it is told of with the rest of job.toml
         shared = False
-    return StateFolder(job.state, f"{socket.gethostname()}-{os.getpid()}" if shared else "")
+    own = f"{socket.gethostname()}-{os.getpid()}" if shared else ""
+    return StateFolder.of(job, launch.environ, own)
 
 
 class _Lifecycle:
@@ -191,7 +192,9 @@ class _Lifecycle:
             raise origin.closed(folder)
         require_java(environ)
         if any(feed.source.connected for feed in job.feeds):
-            connector_jars()
+            jars(KAFKA)
+        if job.bucket is not None:
+            jars(S3)
         cores = job.machines.cores or usable_cores()
         before = folder.layout()
         if before is not None and (differing := beforehand.differences(job, before)):

@@ -17,6 +17,8 @@ from cep.sources.source import Feed
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from cep.files import AnyPath
+
 
 def shared(driver: Driver) -> Shared:
     """What the job's workers share, on one machine or on those of a cluster."""
@@ -52,7 +54,9 @@ def join(spark: SparkSession, driver: Driver, cores: int, stop: Stop) -> bool:
     if not cluster.join(spark, cores, tell, stop.wait):
         return False
     tell("looking at the cluster's machines, each of which compiles what is new to it")
-    seen = folder.scratch.absolute() / "seen-by-workers"
+    seen: AnyPath = folder.scratch.absolute() / "seen-by-workers"
+    if folder.bucket is not None:
+        seen = folder.durable / f"seen-by-workers-{folder.own}"
     write_whole(seen, b"a machine that reads this sees the state folder\n")
     folders = {Path(matching(path)[0]) for path in paths(job.feeds).values()}
     ready = Ready(shared(driver), seen, tuple(sorted(one for one in folders if one.is_dir())))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cep.errors import ConfigurationError
@@ -16,6 +15,7 @@ from cep.files import DamagedFileError, read_json, write_json
 from cep.job.shipping.declared import PACK
 
 if TYPE_CHECKING:
+    from cep.files import AnyPath
     from cep.plan.generations import Generations
     from cep.plan.plan import Plan
     from rules.typed import Pack
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _KEPT = 4  # plans in memory: the one that runs, and those of a replay around deploys
 
 
-def store(packs: Path, pack: Pack) -> None:
+def store(packs: AnyPath, pack: Pack) -> None:
     """Puts a pack's texts, and the hashes of its queries' files, into the folder, under its revision."""
     from rules.query_files import contents_of
 
@@ -39,7 +39,7 @@ def store(packs: Path, pack: Pack) -> None:
         write_json(path, value)
 
 
-def load(packs: Path, revision: str) -> Pack:
+def load(packs: AnyPath, revision: str) -> Pack:
     """The pack of that revision. Raises ConfigurationError where its texts are missing or no longer good."""
     from rules.packs import load_texts
     from rules.query_files import with_contents
@@ -73,7 +73,7 @@ def load(packs: Path, revision: str) -> Pack:
 class Plans:
     """Compiled plans of sets of revisions, the last few kept. One per process."""
 
-    packs: Path
+    packs: AnyPath
     _compiled: dict[tuple[object, ...], Plan] = field(default_factory=dict)
 
     def plan(self, revisions: Mapping[str, str], generations: Generations) -> Plan:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from alerts.codes import TAKEN_OVER
 from alerts.outbox import OutboxError
+from cep.buckets import NO_STORE, SILENT, of_store, reason
 from cep.errors import JAVA_ENDED, JobError, OutsideError, PoisonError, from_text
 from cep.job.spark.cluster import ended_by
 from cep.job.state_folder.folder import StateFolder
@@ -52,6 +53,7 @@ _NOT_BY_EVENTS = (
     r"(OSError|MemoryError|KeyboardInterrupt|SystemExit|[\w.]*(ArrowMemoryError|Py4J\w+)|"
     r"(File|Directory|IsA|NotA|Permission|Blocking|Child|Connection|BrokenPipe|Timeout|Interrupted|Process)\w*Error)\b"
 )
+_STORE_SAID = re.compile(r"software\.amazon\.awssdk\.|\.fs\.s3a\.|\b(aio)?botocore\.")
 _PART_MISSING = re.compile(r"\bbatch \d+ doesn't exist|/checkpoint/\S+ (does not|doesn't) exist")
 
 
@@ -74,10 +76,14 @@ def explained(error: BaseException, folder: StateFolder, now: float) -> JobError
     if ours := _from_worker(text):
         return ours
     if (isinstance(error, OSError) and error.errno == errno.ENOSPC) or "No space left" in text:
-        return OutsideError(f"there is no space left for the state folder {folder.root}", _FULL)
+        return OutsideError(f"there is no space left for the state folder {folder}", _FULL)
     if isinstance(error, OSError) and error.errno in _DISK and error.filename is not None:
         what = f"{error.filename}: {(error.strerror or str(error)).lower()}"
         return OutsideError(what, _DISK[error.errno])
+    if of_store(error) or (folder.bucket is not None and _STORE_SAID.search(text)):
+        silent = "Unable to execute HTTP request" in text
+        why = reason(error) if of_store(error) else SILENT if silent else f"failed: {_cause(error, text)}"
+        return OutsideError(f"the bucket of {folder} {why}", _AGAIN, NO_STORE)
     where = keep(error, folder, now)
     told = f"the traceback is in {where}" if where else "its traceback could not be written"
     if any(sign in text for sign in _STATE_BROKEN) or _PART_MISSING.search(text):
@@ -134,7 +140,7 @@ def of_worker(error: BaseException) -> str | None:
 
 def _file_of(text: str, folder: StateFolder) -> str | None:
     """The first file of the checkpoint that Spark names."""
-    checkpoint = re.escape(str(folder.checkpoint.absolute()))
+    checkpoint = re.escape(folder.checkpoint_name)
     found = re.search(rf"{checkpoint}/[^\s:;,'\")\]]+", text)
     return found[0] if found else None
 

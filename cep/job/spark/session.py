@@ -20,8 +20,8 @@ from cep.job.spark import warming
 from cep.job.spark.class_archive import class_archive, made_later
 from cep.job.spark.cluster import clustered
 from cep.job.spark.gateway import LOCAL_FILES, classpath, command, launched
+from cep.job.spark.jars.fetched import KAFKA, S3
 from cep.job.spark.java import require_java
-from cep.job.spark.kafka_jars.jars import CONNECTOR
 from cep.job.state_folder.folder import StateFolder
 from cep.sources.files.spark_log import COMPACTED
 
@@ -151,7 +151,8 @@ def running(
     for name in ("SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "SPARK_MASTER"):
         os.environ.pop(name, None)  # of another Spark on this machine
     machines = machines or Machines()
-    jars = sorted((CONNECTOR / "jars").glob("*.jar"))
+    needed = (KAFKA,) if folder.bucket is None else (KAFKA, S3)
+    jars = [path for of in needed for path in sorted((of / "jars").glob("*.jar"))]
     place = clustered(machines, cores, (LOCAL_FILES, *jars)) if machines.master else alone(cores)
     os.environ["SPARK_LOCAL_IP"] = place["spark.driver.host"]
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -168,6 +169,8 @@ def running(
     from pyspark.sql import SparkSession
 
     try:
+        # keys do not stand on the command line, which others on this machine see
+        told |= {} if folder.bucket is None else folder.bucket.spark()
         conf = SparkConf(loadDefaults=False).setAll(list(told.items()))
         with warming.state_library(gateway):
             context = SparkContext(conf=conf, gateway=gateway)

@@ -52,7 +52,7 @@ def start(
     writer = (
         matched.writeStream.queryName("cep")
         .foreachBatch(batch)
-        .option("checkpointLocation", str(folder.checkpoint.absolute()))
+        .option("checkpointLocation", folder.checkpoint_name)
     )
     if trigger is None:
         return writer.trigger(availableNow=True).start()

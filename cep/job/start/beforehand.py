@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 
 from alerts.web_server import share
+from cep.buckets import NO_STORE
 from cep.config import Job
 from cep.config.against_machine import NO_STATE_FOLDER, check_machine
 from cep.config.no_file_fits import no_file_fits
@@ -29,25 +30,28 @@ def check(
     """
     found = of_machine(job, folder, environ)
     codes = {d.code for d in found}
-    usable = not codes & {NO_STATE_FOLDER, _DENIED}
+    usable = not codes & {NO_STATE_FOLDER, _DENIED, NO_STORE}
     more = _first_start(job, packs) if usable and folder.layout() is None else []
     if has_errors(chain(found, more)):
         raise DiagnosticsError(in_order([*found, *more]))
     return found
 
 
-def of_machine(job: Job, folder: StateFolder, environ: Mapping[str, str] | None) -> list[Diagnostic]:
+def of_machine(job: Job, folder: StateFolder | None, environ: Mapping[str, str] | None) -> list[Diagnostic]:
     """Findings about a job file on this machine, with the state folder as it is, in order of place.
 
-    Secrets are not asked for where `environ` is None.
+    Secrets are not asked for where `environ` is None, and where a key to the state is missing, `folder` is.
     """
     found = [*check_machine(job, environ), *_handles(job)]
-    if NO_STATE_FOLDER in [d.code for d in found]:
+    if folder is None or NO_STATE_FOLDER in [d.code for d in found]:
         return in_order(found)
+    place = job.places.value(("job", "state"))
     if refused := denied(folder):
         said, help_ = refused
-        place = job.places.value(("job", "state"))
         return in_order([*found, Diagnostic(_DENIED, "error", said, place, help=help_)])
+    if folder.bucket is not None and (why := folder.bucket.trouble()):
+        said, help_ = f"the bucket of {folder} {why}", "see [s3], the keys, and whether the store runs"
+        return in_order([*found, Diagnostic(NO_STORE, "error", said, place, help=help_)])
     read = [feed.name for feed in job.feeds if Checkpoint(folder.checkpoint).knows(feed.name)]
     return in_order([*found, *no_file_fits(job, read)])
 
@@ -74,7 +78,7 @@ def differences(job: Job, layout: FolderLayout) -> list[Diagnostic]:
             Diagnostic(
                 "CEP0722",
                 "error",
-                f"the state folder {job.state} was made with shards = {layout.shards}, "
+                f"the state folder {_state(job)} was made with shards = {layout.shards}, "
                 f"job.toml says {job.shards}",
                 job.places.value(("job", "shards")),
                 help=f"write shards = {layout.shards}; the number is fixed when a state folder is made",
@@ -87,12 +91,16 @@ def differences(job: Job, layout: FolderLayout) -> list[Diagnostic]:
             Diagnostic(
                 "CEP0722",
                 "error",
-                f"the state folder {job.state} was fed by `{gone}`, which is not among the feeds any more",
+                f"the state folder {_state(job)} was fed by `{gone}`, which is not among the feeds any more",
                 job.places.key(("feeds",) if guess is None else ("feeds", guess)),
                 help=f"write [feeds.{gone}] again, or name a new [job] state",
             )
         )
     return found
+
+
+def _state(job: Job) -> str:
+    return str(job.state) if job.bucket is None else job.bucket.url
 
 
 def _first_start(job: Job, packs: Callable[[], Sequence[Pack]]) -> Sequence[Diagnostic]:

@@ -15,6 +15,7 @@ import zipfile
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from alerts.outbox import BatchRecord, Outbox
 from cep.config import Job
@@ -26,6 +27,9 @@ from cep.job.state_folder.folder import FolderLayout, StateFolder
 from cep.job.state_folder.manifest import result_of
 from cep.sources.checkpoint import Checkpoint, DamagedError, intact, text
 from rules.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from cep.files import AnyPath
 
 
 def look_over(
@@ -151,7 +155,7 @@ class _Inspection:
         if version or (metadata / "0").exists():
             self._described(state, metadata / str(described[0]), len(described) > 1)
 
-    def _described(self, state: Path, latest: Path, earlier: bool) -> None:
+    def _described(self, state: AnyPath, latest: AnyPath, earlier: bool) -> None:
         """Check the record of a batch that describes the state, always the same, and the schemas it names.
 
         Raises ConfigurationError.
@@ -166,7 +170,7 @@ class _Inspection:
         except (ValueError, KeyError, TypeError) as error:
             raise self._damaged(DamagedError(latest, "does not describe the state")) from error
 
-    def _partition(self, folder: Path, version: int) -> None:
+    def _partition(self, folder: AnyPath, version: int) -> None:
         """A snapshot, and all that changed since; an older snapshot and more changes give the same."""
         if version == 0:
             return
@@ -259,7 +263,7 @@ class _Inspection:
         names = " and ".join(str(path) for path in paths if path.exists())
         return f"the outbox has nothing of batch {batch}: remove {names}, and it begins anew"
 
-    def _missing(self, path: Path) -> ConfigurationError:
+    def _missing(self, path: AnyPath) -> ConfigurationError:
         return self._damaged(DamagedError(path, "is missing"))
 
     def _damaged(self, error: DamagedError, safe: str = "") -> ConfigurationError:
@@ -269,28 +273,28 @@ class _Inspection:
         return ConfigurationError(damaged.message, f"{safe}; or {RESTORE}") if safe else damaged
 
 
-def _remove(path: Path) -> None:
+def _remove(path: AnyPath) -> None:
     """Removes a file of Spark's and its checksum."""
     for one in (path, path.with_name(f".{path.name}.crc")):
         one.unlink(missing_ok=True)
 
 
-def _numbers(folder: Path, suffix: str) -> list[int]:
+def _numbers(folder: AnyPath, suffix: str) -> list[int]:
     """The numbers that files of a folder are named by, the greatest first."""
     paths = [path for path in folder.glob(f"*{suffix}") if path.suffix == suffix and path.stem.isdecimal()]
     return sorted((int(path.stem) for path in paths), reverse=True)
 
 
-def _needed(folder: Path, snapshot: int, version: int) -> list[Path]:
+def _needed(folder: AnyPath, snapshot: int, version: int) -> list[AnyPath]:
     changes = [folder / f"{number}.changelog" for number in range(snapshot + 1, version + 1)]
     return [folder / f"{snapshot}.zip", *changes]
 
 
-def _large(folder: Path, snapshot: int) -> None:
+def _large(folder: AnyPath, snapshot: int) -> None:
     """Looks at the large files of a snapshot. Raises DamagedError."""
     path = folder / f"{snapshot}.zip"
     try:
-        with zipfile.ZipFile(path) as archive:
+        with path.open("rb") as file, zipfile.ZipFile(file) as archive:
             described = json.loads(archive.read("metadata").partition(b"\n")[2])
         files = [(str(one["dfsSstFileName"]), int(one["sizeBytes"])) for one in described["sstFiles"]]
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError) as error:

@@ -41,7 +41,7 @@ def packs(
     last = outbox.last_batch()
     if last is None:
         found = first()
-        tell(f"first start on {folder.root}: {_named(found)}")
+        tell(f"first start on {folder}: {_named(found)}")
         return found
     try:
         result = result_of(last.result)
@@ -71,7 +71,7 @@ def packs_of_drained(folder: StateFolder, outbox: Outbox) -> Sequence[Pack]:
 def closed(folder: StateFolder) -> ConfigurationError:
     """The error for a folder that was drained."""
     return ConfigurationError(
-        f"the state folder {folder.root} was closed by --drain: time has ended for it",
+        f"the state folder {folder} was closed by --drain: time has ended for it",
         "name a new [job] state",
     )
 

@@ -10,13 +10,15 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from cep.errors import OutsideError
-from cep.files import DamagedFileError, read_json, write_json
+from cep.files import DamagedFileError, by_name, read_json, write_json
 from cep.job.state_folder.folder import StateFolder
 from cep.job.state_folder.lock import owner
+
+if TYPE_CHECKING:
+    from cep.files import AnyPath
 
 WITHDRAWN = "it was taken back, unless a batch has begun with it, which the job tells"
 """The fate of a request for whose answer nobody waits any longer."""
@@ -91,7 +93,7 @@ def withdraw(folder: StateFolder, id_: str) -> None:
 def waiting(folder: StateFolder) -> list[Request]:
     """The requests that wait, in the order in which they were made; a file that is none is refused."""
     found = []
-    for path in sorted(folder.requests.glob("[0-9]*.json")):
+    for path in by_name(folder.requests, ".json"):
         try:
             value = read_json(path)
             files = tuple((str(name), str(text)) for name, text in value["files"])
@@ -110,7 +112,7 @@ def answer(folder: StateFolder, given: Answer) -> None:
     """Answers a request and takes it away. Answers of an hour ago go, too."""
     write_json(_answer_file(folder, given.id), asdict(given))
     withdraw(folder, given.id)
-    for path in folder.answers.glob("*.json"):
+    for path in by_name(folder.answers, ".json"):
         try:
             if path.stat().st_mtime < time.time() - 3600:
                 path.unlink()
@@ -147,16 +149,19 @@ def hand_over(
     timeout: float,
     sleep: Callable[[float], None] = time.sleep,
     before: Callable[[], None] = lambda: None,
+    runs: Callable[[], bool] | None = None,
 ) -> Answer:
     """Gives a pack to the running job and waits for what comes of it, at most `timeout` seconds.
 
-    `before` is called once a job is there to take it: it puts beside the job what the request names. Raises
+    `before` is called once a job is there to take it: it puts beside the job what the request names. `runs`
+    says whether one is, which by default the lock of the folder does. Raises
     OutsideError if no job runs on the folder, if it stops meanwhile, or when the time is over; the request is
     then taken back.
     """
-    if owner(folder) is None:
+    runs = runs or (lambda: owner(folder) is not None)
+    if not runs():
         raise OutsideError(
-            f"no job runs on the state folder {folder.root}",
+            f"no job runs on the state folder {folder}",
             "start it with `cep run job.toml`, then deploy; a pack for the first start goes into [job] packs",
         )
     before()
@@ -166,7 +171,7 @@ def hand_over(
         while True:
             if (found := answered(folder, request.id)) is not None:
                 return found
-            if owner(folder) is None:
+            if not runs():
                 raise OutsideError("the job stopped before it took the pack", "start it again, then deploy")
             if time.monotonic() > deadline:
                 raise OutsideError(
@@ -179,9 +184,9 @@ def hand_over(
         withdraw(folder, request.id)
 
 
-def _request_file(folder: StateFolder, id_: str) -> Path:
+def _request_file(folder: StateFolder, id_: str) -> AnyPath:
     return folder.requests / f"{id_}.json"
 
 
-def _answer_file(folder: StateFolder, id_: str) -> Path:
+def _answer_file(folder: StateFolder, id_: str) -> AnyPath:
     return folder.answers / f"{id_}.json"

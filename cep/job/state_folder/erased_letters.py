@@ -9,8 +9,7 @@ import base64
 import json
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, inspect, select, update
 
@@ -19,6 +18,9 @@ from alerts.sought import Fields, Sought
 from cep.files import read_json
 from cep.job.state_folder import letter_replays
 from cep.job.state_folder.dead_letters import dead_letters, late_events
+
+if TYPE_CHECKING:
+    from cep.files import AnyPath
 
 ROWS = 200
 """Rows that one look reads."""
@@ -50,7 +52,7 @@ def _erase_letter(connection: Connection, number: int) -> None:
     letter_replays.erase(connection, number)
 
 
-def batches_with(manifests: Path, sought: Sought) -> list[int]:
+def batches_with(manifests: AnyPath, sought: Sought) -> list[int]:
     """The batches that read letters again which hold the values: what they read is beside their manifests."""
     found = []
     for path in manifests.glob("*.letters"):

@@ -11,16 +11,18 @@ import os
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cep.decode.letters import DeadLetter
 from cep.errors import RESTORE, ConfigurationError
-from cep.files import DamagedFileError, checksum_of, read_json, write_json
+from cep.files import DamagedFileError, checksum_of, read_json, remove_old, write_json
 from cep.job.state_folder.folder import StateFolder
 from cep.job.state_folder.manifest import Lost, Manifest
 from cep.sources.checkpoint import Checkpoint, DamagedError
 from cep.sources.source import AnySource, Extent, GoneError
+
+if TYPE_CHECKING:
+    from cep.files import AnyPath
 
 Sources = Mapping[str, AnySource]
 """The sources of a job's feeds by stream."""
@@ -131,9 +133,9 @@ def planned(folder: StateFolder, sources: Sources, batch: int) -> list[Extent]:
         raise folder.damaged(str(error)) from error
 
 
-def store(manifests: Path, batch: int, extents: Sequence[Extent]) -> str:
+def store(manifests: AnyPath, batch: int, extents: Sequence[Extent]) -> str:
     """Writes the extents of a batch; returns their checksum, "" where there are none. Old ones go."""
-    (manifests / f"{batch - _KEPT}.files").unlink(missing_ok=True)
+    remove_old(manifests, batch - _KEPT, ".files")
     if not extents:
         return ""
     value = _value(batch, extents)
@@ -141,7 +143,7 @@ def store(manifests: Path, batch: int, extents: Sequence[Extent]) -> str:
     return checksum_of(value)
 
 
-def load(manifests: Path, sources: Sources, batch: int, checksum: str) -> tuple[Extent, ...]:
+def load(manifests: AnyPath, sources: Sources, batch: int, checksum: str) -> tuple[Extent, ...]:
     """The extents of a batch whose manifest has this checksum of them. Raises ConfigurationError."""
     if not checksum:
         return ()
@@ -186,5 +188,5 @@ def _value(batch: int, extents: Sequence[Extent]) -> dict[str, object]:
     return {"batch": batch, "files": [list(one.row()) for one in extents]}
 
 
-def _file(manifests: Path, batch: int) -> Path:
+def _file(manifests: AnyPath, batch: int) -> AnyPath:
     return manifests / f"{batch}.files"

@@ -12,6 +12,9 @@ deploy/          requests of `cep deploy` and their answers
 record/          accepted events, by stream and day: nothing goes on from them (cep.record)
 logs/            what Spark says; the traceback of the last failure
 scratch/         Spark's temporary files, emptied at every start
+
+Where the state is in a bucket, all but lock, logs/ and scratch/ are objects there, by the same names. A
+folder of this machine then has those three, and what it has read of queries/.
 """
 
 from __future__ import annotations
@@ -20,9 +23,21 @@ import os
 import shutil
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Self
 
+from cep.buckets import of_store
 from cep.errors import ConfigurationError
 from cep.files import DamagedFileError, read_json, write_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from upath import UPath
+
+    from cep.buckets import Bucket
+    from cep.config import Job
+    from cep.files import AnyPath
+    from cep.standing.store import QueryStore
 
 NAMES = (
     "layout.json", "lock", "closed", "checkpoint", "manifests", "packs", "queries", "deploy", "logs",
@@ -59,16 +74,32 @@ class FolderLayout:
 class StateFolder:
     """The paths of a state folder; nothing is read or made until asked for.
 
-    Of several processes that use it at once each has a name of its `own` for its temporary files.
+    Of several processes that use it at once each has a name of its `own` for its temporary files. `bucket` is
+    where the state is if not in `root`, which then is this machine's folder for the rest.
     """
 
     root: Path
     own: str = ""
+    bucket: Bucket | None = None
+
+    @classmethod
+    def of(cls, job: Job, environ: Mapping[str, str] = os.environ, own: str = "") -> Self:
+        """That of a job. Raises SecretError where its state is in a bucket."""
+        return cls(job.state, own, None if job.bucket is None else job.bucket.reveal(environ))
+
+    def __str__(self) -> str:
+        """The name that its user gave it."""
+        return str(self.root) if self.bucket is None else self.bucket.url
 
     @property
-    def layout_file(self) -> Path:
+    def durable(self) -> AnyPath:
+        """Where everything is that the job must find again."""
+        return self.root if self.bucket is None else self.bucket.path
+
+    @property
+    def layout_file(self) -> AnyPath:
         """Where the layout is kept."""
-        return self.root / "layout.json"
+        return self.durable / "layout.json"
 
     @property
     def lock_file(self) -> Path:
@@ -76,39 +107,57 @@ class StateFolder:
         return self.root / "lock"
 
     @property
-    def closed_file(self) -> Path:
+    def closed_file(self) -> AnyPath:
         """There after a drain."""
-        return self.root / "closed"
+        return self.durable / "closed"
 
     @property
-    def checkpoint(self) -> Path:
+    def checkpoint(self) -> AnyPath:
         """Spark's own folder."""
-        return self.root / "checkpoint"
+        return self.durable / "checkpoint"
 
     @property
-    def manifests(self) -> Path:
+    def checkpoint_name(self) -> str:
+        """Its name for Spark."""
+        root = str(self.root.absolute()) if self.bucket is None else self.bucket.url
+        return f"{root}/checkpoint"
+
+    @property
+    def manifests(self) -> AnyPath:
         """Batch N's manifest is N.json, N.files what its files were before it ran."""
-        return self.root / "manifests"
+        return self.durable / "manifests"
 
     @property
-    def packs(self) -> Path:
+    def packs(self) -> AnyPath:
         """A pack is REVISION.json."""
-        return self.root / "packs"
+        return self.durable / "packs"
 
     @property
     def queries(self) -> Path:
-        """Sets of standing queries (cep.standing.store)."""
+        """Sets of standing queries (cep.standing.store), or what this machine has of them."""
         return self.root / "queries"
 
     @property
-    def requests(self) -> Path:
-        """Deploys that wait."""
-        return self.root / "deploy" / "requests"
+    def kept_queries(self) -> UPath | None:
+        """All of them, where the state is in a bucket."""
+        return None if self.bucket is None else self.bucket.path / "queries"
 
     @property
-    def answers(self) -> Path:
+    def query_store(self) -> QueryStore:
+        """The store of these sets."""
+        from cep.standing.store import QueryStore
+
+        return QueryStore(self.queries, self.kept_queries)
+
+    @property
+    def requests(self) -> AnyPath:
+        """Deploys that wait."""
+        return self.durable / "deploy" / "requests"
+
+    @property
+    def answers(self) -> AnyPath:
         """The folder of the answers to deploys."""
-        return self.root / "deploy" / "answers"
+        return self.durable / "deploy" / "answers"
 
     @property
     def record(self) -> Path:
@@ -132,9 +181,9 @@ class StateFolder:
 
     def make(self) -> None:
         """Makes the folders that are missing. Raises ConfigurationError where something is in the way."""
-        wanted = (self.manifests, self.packs, self.requests, self.answers, self.logs)
+        wanted = (self.manifests, self.packs, self.requests, self.answers)
         try:
-            for folder in wanted:
+            for folder in (self.logs, *(one for one in wanted if isinstance(one, Path))):
                 folder.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError) as error:
             raise ConfigurationError(
@@ -158,6 +207,10 @@ class StateFolder:
             return self.closed_file.exists()
         except PermissionError:  # it is told of with the rest of job.toml
             return False
+        except Exception as error:
+            if of_store(error):  # likewise
+                return False
+            raise
 
     def layout(self) -> FolderLayout | None:
         """The layout; None for a new folder. Raises ConfigurationError if it is damaged."""
@@ -177,7 +230,7 @@ class StateFolder:
         except (ValueError, TypeError, KeyError) as error:
             raise self.damaged("layout.json is no layout") from error
         raise ConfigurationError(
-            f"the state folder {self.root} has format {found}, this program writes format {FORMAT}",
+            f"the state folder {self} has format {found}, this program writes format {FORMAT}",
             "use the program version that made it, or name a new [job] state",
         )
 
@@ -198,6 +251,6 @@ class StateFolder:
     def damaged(self, what: str) -> ConfigurationError:
         """The error for a state folder that nobody can go on with."""
         return ConfigurationError(
-            f"the state folder {self.root} is damaged: {what}",
+            f"the state folder {self} is damaged: {what}",
             "restore it from a backup together with the outbox, or name a new [job] state and begin anew",
         )

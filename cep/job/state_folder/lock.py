@@ -104,7 +104,7 @@ def _take(descriptor: int, folder: StateFolder, how: int = fcntl.LOCK_EX) -> Non
             if process is not None or time.monotonic() > deadline:
                 who = f"process {process}" if process is not None else "another process"
                 raise ConfigurationError(
-                    f"{who} runs a job on the state folder {folder.root}",
+                    f"{who} runs a job on the state folder {folder}",
                     "stop it first, or give this job a state folder of its own",
                 ) from None
             time.sleep(0.1)

@@ -10,14 +10,22 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cep.batch.clock import BatchStart, Partition, Seen
 from cep.errors import RESTORE, ConfigurationError, OutsideError
 from cep.events import MIN_TIME
-from cep.files import DamagedFileError, checksum_of, read_json, sealed, to_json, unsealed, write_json
+from cep.files import (
+    DamagedFileError,
+    checksum_of,
+    read_json,
+    remove_old,
+    sealed,
+    to_json,
+    unsealed,
+    write_json,
+)
 from cep.job.clocks.idle import AllIdle, all_idle_since, delivering, excused, idle_partitions, paced
 from cep.job.clocks.running_time import Stretch
 from cep.job.poison.events import Poison, from_json, listed
@@ -25,6 +33,9 @@ from cep.packs.succession import Standing, over
 from cep.plan.generations import NO_GENERATIONS, Generations
 from cep.plan.plan import Plan, RuleId, RuleName
 from cep.resources.resource import Pin
+
+if TYPE_CHECKING:
+    from cep.files import AnyPath
 
 VERSION = 3
 BEGUN_ELSEWHERE = "CEP0874"
@@ -264,7 +275,7 @@ def _manifest_of(value: Mapping[str, Any]) -> Manifest:
         raise DamagedFileError(f"is no manifest: {error}") from error
 
 
-def read(manifests: Path, batch: int) -> Manifest | None:
+def read(manifests: AnyPath, batch: int) -> Manifest | None:
     """The manifest of a batch; None if none was written. Raises ConfigurationError for a damaged one."""
     path = manifests / f"{batch}.json"
     try:
@@ -279,7 +290,7 @@ def read(manifests: Path, batch: int) -> Manifest | None:
     return found
 
 
-def write(manifests: Path, manifest: Manifest, *, new: bool = False) -> None:
+def write(manifests: AnyPath, manifest: Manifest, *, new: bool = False) -> None:
     """Writes the manifest of a batch, whole and on disk before anything else happens; old ones go.
 
     Raises OutsideError where a `new` one was written by another process since somebody looked.
@@ -292,10 +303,10 @@ def write(manifests: Path, manifest: Manifest, *, new: bool = False) -> None:
             "start the job again: it goes on where it stopped",
             BEGUN_ELSEWHERE,
         ) from error
-    (manifests / f"{manifest.batch - _KEPT}.json").unlink(missing_ok=True)
+    remove_old(manifests, manifest.batch - _KEPT, ".json")
 
 
-def oldest(manifests: Path, batch: int) -> float | None:
+def oldest(manifests: AnyPath, batch: int) -> float | None:
     """When the oldest of the kept ones was written, in seconds since 1970 UTC; None while they are fewer."""
     try:
         return (manifests / f"{batch - _KEPT + 1}.json").stat().st_mtime

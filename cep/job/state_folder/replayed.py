@@ -9,16 +9,16 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cep.decode.csv_records import columns_of
 from cep.decode.formats import UnknownFormatError
 from cep.errors import RESTORE, ConfigurationError
-from cep.files import DamagedFileError, checksum_of, read_json, write_json
+from cep.files import DamagedFileError, checksum_of, read_json, remove_old, write_json
 from cep.sources.source import Feed, GoneError
 
 if TYPE_CHECKING:
+    from cep.files import AnyPath
     from cep.job.state_folder.dead_letters import StoredLetter
     from cep.job.state_folder.letter_replays import Place
     from cep.job.state_folder.manifest import Manifest
@@ -49,10 +49,10 @@ class Again:
 
 
 def fixed(
-    manifests: Path, manifest: Manifest, letters: Sequence[StoredLetter], feeds: Mapping[str, Feed]
+    manifests: AnyPath, manifest: Manifest, letters: Sequence[StoredLetter], feeds: Mapping[str, Feed]
 ) -> Manifest:
     """The manifest of a batch that never ran, with letters that it reads again, written. Old ones go."""
-    (manifests / f"{manifest.batch - _KEPT}.letters").unlink(missing_ok=True)
+    remove_old(manifests, manifest.batch - _KEPT, ".letters")
     if not letters:
         return manifest
     headers: dict[tuple[str, str], tuple[tuple[str, ...] | None, str]] = {}
@@ -73,7 +73,7 @@ def fixed(
     return replace(manifest, letters=checksum_of(value))
 
 
-def load(manifests: Path, manifest: Manifest) -> tuple[Again, ...]:
+def load(manifests: AnyPath, manifest: Manifest) -> tuple[Again, ...]:
     """The letters that a batch reads again, in the order written. Raises ConfigurationError."""
     if not manifest.letters:
         return ()

@@ -16,6 +16,8 @@ from cep.job.workers.worker import worker
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from cep.files import AnyPath
+
 UNSEEN = "CEP0893"
 
 
@@ -24,7 +26,7 @@ class Ready:
     """Looks at the machine that it comes to. `seen` is a file in the state folder, `feeds` are folders."""
 
     shared: Shared
-    seen: Path
+    seen: AnyPath
     feeds: tuple[Path, ...]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -40,7 +42,7 @@ class Ready:
         help_ = "name a [job] state and paths of feeds on a disk that all machines mount at one path"
         try:
             token = self.seen.read_text("ascii")
-        except OSError:
+        except Exception:
             raise ConfigurationError(
                 f"{here} does not see the state folder {folder}", help_, UNSEEN
             ) from None
@@ -48,8 +50,9 @@ class Ready:
         try:
             mine.write_text(token, "ascii")
             mine.unlink()
-        except OSError as error:
-            said = f"{here} cannot write into {folder}: {(error.strerror or str(error)).lower()}"
+        except Exception as error:
+            why = getattr(error, "strerror", None) or str(error)
+            said = f"{here} cannot write into {folder}: {why.lower()}"
             raise ConfigurationError(said, "let the user of Spark's workers write there", UNSEEN) from None
         for one in self.feeds:
             if not one.is_dir():

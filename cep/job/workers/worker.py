@@ -18,7 +18,7 @@ class Worker:
         self.shared = shared
         self.states = ShardStates()
         self._plans = Plans(shared.packs)
-        self._resources = Resources(Places(queries=shared.queries))
+        self._resources = Resources(Places(shared.queries, shared.kept_queries))
 
     def plan(self, manifest: Manifest) -> Plan:
         """The plan of the packs that a batch runs with. Raises ConfigurationError."""

@@ -11,11 +11,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from cep.sources.checkpoint import Checkpoint, DamagedError, text
+
+if TYPE_CHECKING:
+    from cep.files import AnyPath
 
 COMPACTED = 100
 """After so many entries a log is written anew as one file."""
@@ -47,7 +49,7 @@ def check(checkpoint: Checkpoint, stream: str, batch: int) -> None:
         raise DamagedError(checkpoint.log(stream) / str(last), "is missing")
 
 
-def logged(checkpoint: Checkpoint, stream: str) -> list[Path]:
+def logged(checkpoint: Checkpoint, stream: str) -> list[AnyPath]:
     """The files of a feed's log that Spark reads: the last compacted one and all since, in order."""
     folder = checkpoint.log(stream)
     names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
@@ -79,7 +81,7 @@ def _found(checkpoint: Checkpoint, stream: str, entry: int) -> Iterator[str]:
     return (local_path(str(row["path"])) for row in entries(path) if row["batchId"] == entry)
 
 
-def entries(path: Path) -> list[dict[str, Any]]:
+def entries(path: AnyPath) -> list[dict[str, Any]]:
     """The rows of a file of a feed's log. Raises DamagedError."""
     first, *rows = text(path).split("\n")
     try:

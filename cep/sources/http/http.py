@@ -27,6 +27,11 @@ def received(state: Path, stream: str) -> Path:
     return state / "received" / stream
 
 
+def _log(checkpoint: Checkpoint, stream: str) -> Path:
+    """That of a checkpoint, which is in a folder: a job whose state is in a bucket has no such feed."""
+    return received(Path(str(checkpoint.root)).parent.absolute(), stream)
+
+
 @dataclass(frozen=True, slots=True)
 class Http(Source["HttpExtent", "HttpPart"]):
     """What comes by POST. `backlog` are the bytes that may wait to be read."""
@@ -50,7 +55,7 @@ class Http(Source["HttpExtent", "HttpPart"]):
         from cep.sources.http.extents import HttpExtent
         from cep.sources.http.segments import path_of
 
-        folder = received(checkpoint.root.parent.absolute(), stream)
+        folder = _log(checkpoint, stream)
         going_on = batch > 0 and stream in checkpoint.offsets(batch - 1)
         return [
             HttpExtent(stream, str(path_of(folder, segment)), first, last)
@@ -113,13 +118,13 @@ class Http(Source["HttpExtent", "HttpPart"]):
         """The end of the log now, as one number."""
         from cep.sources.http.bounds import end_of
 
-        return {stream: end_of(received(checkpoint.root.parent.absolute(), stream)).number}
+        return {stream: end_of(_log(checkpoint, stream)).number}
 
     def reached(self, checkpoint: Checkpoint, stream: str, batch: int) -> Mapping[str, int]:
         """The place up to where a batch reads the log. Raises DamagedError."""
         from cep.sources.http.bounds import reached
 
-        return {stream: reached(received(checkpoint.root.parent.absolute(), stream), batch).number}
+        return {stream: reached(_log(checkpoint, stream), batch).number}
 
     def partition_of(self, stream: str, path: str) -> str:  # noqa: ARG002
         """The stream's name."""

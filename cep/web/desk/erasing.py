@@ -18,6 +18,7 @@ from alerts.outbox import blanking, erasing
 from alerts.outbox.small_steps import FIRST, REST, next_number, timed
 from alerts.sought import Fields, Sought
 from cep.errors import JobError
+from cep.files import by_name
 from cep.job.shipping import packs
 from cep.job.state_folder import erased_letters
 from cep.job.state_folder.folder import StateFolder
@@ -83,7 +84,7 @@ def erase(
 
     Of a secret field the clear value is given, or its hash.
     """
-    values, folder = values_of(key), StateFolder(desk.job.state)
+    values, folder = values_of(key), StateFolder.of(desk.job, desk.environ)
     every = tuple(_packs(folder))
     fields = fields_of(every)
     work = _Work(desk, actor.at, dry_run, rest)
@@ -110,7 +111,7 @@ def _stands_still(desk: JobDesk, folder: StateFolder) -> bool:
 
 def _packs(folder: StateFolder) -> Iterator[Pack]:
     """The packs that the job ever ran with, as far as this program reads them."""
-    for path in sorted(folder.packs.glob("*.json")):
+    for path in by_name(folder.packs, ".json"):
         try:
             yield packs.load(folder.packs, path.stem)
         except JobError:

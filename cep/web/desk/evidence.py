@@ -49,12 +49,13 @@ class AlertEvents:
 
 def evidence_of(desk: JobDesk, id_: str) -> Evidence:
     """The events of the alert of that whole id, as far as the record has them. Raises MissingError."""
+    from cep.job.state_folder.folder import StateFolder
     from cep.record.read import events_of
 
     stored = desk.outbox.alert(id_)
     if stored is None:
         raise MissingError(f"there is no alert {id_}", "`cep alerts list` prints those that there are")
-    return events_of(desk.job.state, stored)
+    return events_of(StateFolder.of(desk.job, desk.environ), stored)
 
 
 def alert_events(desk: JobDesk, given: str) -> AlertEvents:

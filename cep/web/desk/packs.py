@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cep.errors import JobError
@@ -17,6 +16,7 @@ from cep.web.desk.errors import MissingError
 from cep.web.desk.filters import told
 
 if TYPE_CHECKING:
+    from cep.files import AnyPath
     from rules.typed import Pack
 
 
@@ -81,11 +81,11 @@ def pack_at(desk: JobDesk, name: str, revision: str | None) -> Pack:
 
 
 def _kept(desk: JobDesk, revision: str) -> Pack | None:
-    return _loaded(StateFolder(desk.job.state).packs, revision)
+    return _loaded(StateFolder.of(desk.job, desk.environ).packs, revision)
 
 
 @lru_cache(16)
-def _loaded(folder: Path, revision: str) -> Pack | None:
+def _loaded(folder: AnyPath, revision: str) -> Pack | None:
     """The pack of a revision; None where its texts are gone, or are no longer accepted."""
     try:
         return load(folder, revision)

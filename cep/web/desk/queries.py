@@ -263,7 +263,7 @@ def _view(query: StandingQuery, cost: float, counts: CountsOfSet) -> QueryView:
 def _set_view(desk: JobDesk, pack: str, hits: HitStream) -> QuerySetView:
     name, content = hits.queries.name, hits.queries.content
     count = len(_listed(desk, hits))
-    lines = _lines(StateFolder(desk.job.state).queries, content, Path(hits.queries.file).suffix.lower())
+    lines = _lines(desk.job.state / "queries", content, Path(hits.queries.file).suffix.lower())
     refused = None if lines is None else lines - count
     documents = 0 if desk.live is None else desk.live.queries.documents(name)
     return QuerySetView(name, hits.documents.name, pack, hits.queries.file, count, refused, documents)
@@ -301,7 +301,8 @@ def _opened(desk: JobDesk, hits: HitStream) -> _Opened:
     from percolator.library.damage import DamagedError
 
     try:
-        return _of_folder(StateFolder(desk.job.state).queries, name_of(hits))
+        StateFolder.of(desk.job, desk.environ).query_store.fetch(name_of(hits))
+        return _of_folder(desk.job.state / "queries", name_of(hits))
     except (OSError, DamagedError) as error:
         said = f"the queries `{hits.queries.name}` cannot be read: {error}"
         raise NotYetError(said, "they are compiled when the job starts") from error

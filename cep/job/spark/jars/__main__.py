@@ -1,4 +1,4 @@
-"""Fetches the jars of Kafka: `python -m cep.job.spark.kafka_jars [FOLDER ...]`."""
+"""Fetches jars: `python -m cep.job.spark.jars [FOLDER ...]`."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import sys
 from pathlib import Path
 
 from cep.errors import OutsideError
-from cep.job.spark.kafka_jars.jars import CONNECTOR, fetch
+from cep.job.spark.jars.fetched import KAFKA, S3, fetch
 
 
 def main(folders: list[str]) -> int:
     """0, or 3 after the first folder whose jars cannot be had, which is said."""
-    for folder in (CONNECTOR, *map(Path, folders)):
+    for folder in (KAFKA, S3, *map(Path, folders)):
         try:
             if fetch(folder):
                 print(f"fetched the jars of {folder / 'pom.xml'}")

@@ -15,15 +15,11 @@ from pathlib import Path
 
 from cep.errors import OutsideError
 
-CONNECTOR = Path(__file__).parent
+KAFKA, S3 = Path(__file__).parent / "kafka", Path(__file__).parent / "s3"
 MISSING = "CEP0872"
-COMMAND = "python -m cep.job.spark.kafka_jars"
+_NEEDED = {KAFKA: "Kafka", S3: "a state in a bucket"}
+COMMAND = "python -m cep.job.spark.jars"
 _MAVEN = "on Debian or Ubuntu: apt-get install maven; elsewhere: https://maven.apache.org"
-
-
-def connector_jars() -> tuple[Path, ...]:
-    """The jars that Spark needs to read Kafka, by name. Raises OutsideError, which says how to fetch them."""
-    return jars(CONNECTOR)
 
 
 def jars(folder: Path) -> tuple[Path, ...]:
@@ -31,9 +27,9 @@ def jars(folder: Path) -> tuple[Path, ...]:
     found = tuple(folder / "jars" / name for name in sorted(listed(folder)))
     wrong = _wrong(folder, folder / "jars")
     if wrong:
-        again = COMMAND if folder == CONNECTOR else f"{COMMAND} {folder}"
+        again = COMMAND if folder in (KAFKA, S3) else f"{COMMAND} {folder}"
         raise OutsideError(
-            f"{folder / 'jars'} lacks what Kafka needs: {wrong[0]}",
+            f"{folder / 'jars'} lacks what {_NEEDED.get(folder, 'Kafka')} needs: {wrong[0]}",
             f"run `{again}` once, where there is Maven and a network; in a checkout `make setup` does",
             MISSING,
         )
@@ -57,7 +53,7 @@ def fetch(folder: Path) -> bool:
         return False
     maven = shutil.which("mvn")
     if maven is None:
-        raise OutsideError("Maven (mvn) is needed to fetch the jars of Kafka", _MAVEN, MISSING)
+        raise OutsideError("Maven (mvn) is needed to fetch jars", _MAVEN, MISSING)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".jars-") as beside:
         copied = Path(beside) / "jars"
         _copy(maven, folder, copied)

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from cep.errors import OutsideError
-from cep.job.spark.kafka_jars import jars
-from cep.job.spark.kafka_jars.__main__ import main
+from cep.job.spark.jars import fetched as jars
+from cep.job.spark.jars.__main__ import main
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = (jars.CONNECTOR, ROOT / "examples" / "broker")
+FOLDERS = (jars.KAFKA, jars.S3, ROOT / "examples" / "broker")
 POM = "{http://maven.apache.org/POM/4.0.0}"
 MAVEN = """#!/bin/sh
 for word; do case $word in -DoutputDirectory=*) target=${word#*=}; esac; done
@@ -63,7 +63,7 @@ def test_jars_that_are_there_are_not_fetched_again(folder: Path, monkeypatch: py
 def test_a_damaged_jar_is_named_and_fetched_anew(folder: Path) -> None:
     jars.fetch(folder)
     (folder / "jars" / "one.jar").write_text("damaged", "utf-8")
-    with pytest.raises(OutsideError, match=r"one\.jar is not the one.*python -m cep\.job\.spark\.kafka_jars"):
+    with pytest.raises(OutsideError, match=r"one\.jar is not the one.*python -m cep\.job\.spark\.jars"):
         jars.jars(folder)
     assert jars.fetch(folder)
     assert jars.jars(folder)
@@ -80,7 +80,7 @@ def test_who_lacks_maven_is_told_what_to_install(
     folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("cep.job.spark.kafka_jars.__main__.CONNECTOR", folder)
+    monkeypatch.setattr("cep.job.spark.jars.__main__.KAFKA", folder)
     assert main([]) == 3
     assert "apt-get install maven" in capsys.readouterr().err
 

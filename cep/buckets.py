@@ -1,0 +1,137 @@
+"""The state of a job in a bucket, of a store that speaks S3's protocol: Amazon's, MinIO, Ceph, R2 and others.
+
+Python reads and writes it by universal_pathlib and s3fs, as paths; Spark by Hadoop's S3A. A store keeps an
+object whole or not at all, shows it to all at once, and lets one of several that create it win: nothing more
+is asked of it. Neither library is imported before there is a bucket.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from cep.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from upath import UPath
+
+NO_STORE = "CEP0757"
+NO_LIBRARY = "CEP0758"
+SILENT = "is of a store that does not answer"
+_CONNECT, _READ = 15, 60
+"""Seconds for a store to take a connection, and to say something more."""
+_ATTEMPTS = 5
+"""With those of s3fs a running job asks for half a minute."""
+_HADOOP = "spark.hadoop.fs.s3a."
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """A place in a bucket, `s3a://NAME/PREFIX` without a slash behind it, and the keys to it.
+
+    What is empty is left to Amazon's chain on each machine: environment, its files, the machine's role.
+    `endpoint` is the store's address, "" that of Amazon in the region.
+    """
+
+    url: str
+    endpoint: str = ""
+    region: str = ""
+    access_key: str = field(default="", repr=False)
+    secret_key: str = field(default="", repr=False)
+
+    @property
+    def path(self) -> UPath:
+        """The place as a path. Raises ConfigurationError where the libraries are missing."""
+        return self._opened(_ATTEMPTS)
+
+    def _opened(self, attempts: int) -> UPath:
+        """The same, with so many attempts at each request; s3fs makes five times as many."""
+        try:
+            import s3fs  # noqa: F401
+            from upath import UPath
+        except ImportError as error:
+            raise ConfigurationError(
+                f"a state in a bucket needs a library that is not installed: {error}",
+                "pip install 'standing-rules[s3]'",
+                NO_LIBRARY,
+            ) from error
+        given: dict[str, Any] = {
+            "key": self.access_key,
+            "secret": self.secret_key,
+            "endpoint_url": self.endpoint,
+            "client_kwargs": {"region_name": self.region} if self.region else {},
+            "config_kwargs": self._client(attempts),
+        }
+        found: UPath = UPath(
+            "s3" + self.url.removeprefix("s3a"),
+            use_listings_cache=False,  # what others write is seen at once
+            protocol="s3",
+            **{name: value for name, value in given.items() if value},
+        )
+        return found
+
+    def _client(self, attempts: int) -> dict[str, object]:
+        style = {"s3": {"addressing_style": "path"}} if self.endpoint else {}
+        return {
+            "connect_timeout": _CONNECT,
+            "read_timeout": _READ,
+            "retries": {"mode": "standard", "total_max_attempts": attempts},
+            **style,
+        }
+
+    def spark(self) -> Mapping[str, str]:
+        """What Spark is told of the store; with the keys, so that it may stand on no command line."""
+        given = {
+            "endpoint": self.endpoint,
+            "endpoint.region": self.region,
+            "path.style.access": "true" if self.endpoint else "",
+            "access.key": self.access_key,
+            "secret.key": self.secret_key,
+        }
+        fixed = {
+            "impl": "org.apache.hadoop.fs.s3a.S3AFileSystem",
+            # what it would look for first, Spark knows: its files aside have names of their own
+            "performance.flags": "create,delete,mkdir",
+            "input.stream.type": "classic",
+            # Amazon's other client, with Spark's version of netty, takes `100 Continue` for the answer
+            "optimized.copy.from.local.enabled": "false",
+            "connection.establish.timeout": f"{_CONNECT}s",
+            "connection.timeout": f"{_READ}s",
+        }
+        return {f"{_HADOOP}{name}": value for name, value in {**fixed, **given}.items() if value}
+
+    def trouble(self) -> str | None:
+        """The reason why the bucket cannot be read, in words that follow its name; None if it can be."""
+        path = self._opened(2)
+        try:
+            path.fs.call_s3("list_objects_v2", Bucket=urlsplit(self.url).netloc, MaxKeys=1)
+        except Exception as error:
+            return reason(error)
+        return None
+
+
+def reason(error: BaseException) -> str:
+    """What a store's client says, in words that follow a name."""
+    match error:
+        case FileNotFoundError():
+            return "is not there"
+        case PermissionError():
+            return "may not be read with these keys"
+    kind = type(error).__name__
+    known = {
+        "EndpointConnectionError": SILENT,
+        "ConnectTimeoutError": SILENT,
+        "NoCredentialsError": "needs keys, and there are none",
+        "InvalidRegionError": "has a region that does not exist",
+    }
+    if isinstance(error, asyncio.TimeoutError):
+        return SILENT
+    return known.get(kind) or f"cannot be read: {kind}: {' '.join(str(error).split())[:200]}"
+
+
+def of_store(error: BaseException) -> bool:
+    """True for an error of the client of a store."""
+    return type(error).__module__.partition(".")[0] in ("aiobotocore", "botocore", "s3fs", "aiohttp")

@@ -1,0 +1,195 @@
+"""A job whose state is in a bucket: whatever happens to it, its alerts are those of one in a folder."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import object_store
+import pytest
+from job_folder import PATIENCE, JobFolder, RunningJob, command, in_process
+from object_store import SECRET, ObjectStore
+from rules_of_tests import in_files, pack, payments
+from stores import Schemas
+
+pytestmark = pytest.mark.spark
+STOPPED = 128 + signal.SIGTERM
+RETRIES = ("attempts.maximum", "retry.limit")
+"""Settings without which Spark waits for some minutes for a store."""
+NEWS = """pack news version "1"
+stream article {
+  url: string  title: text  seen_at: timestamp  id url  time seen_at  lateness 1 second
+}
+queries watchlist { from "watchlist.jsonl" }
+rule watched { on article matching watchlist  emit query }
+"""
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[ObjectStore]:
+    with object_store.running() as found:
+        yield found
+
+
+@pytest.fixture
+def folder(tmp_path: Path, store: ObjectStore, schemas: Schemas) -> JobFolder:
+    """A job that reads payments, with its state in the bucket and its outbox on PostgreSQL."""
+    return _job(tmp_path, store, schemas, pack(), "payment")
+
+
+def _job(root: Path, store: ObjectStore, schemas: Schemas, rules: str, stream: str) -> JobFolder:
+    bucket = store.bucket()
+    return JobFolder(
+        root / "job", rules, (stream,), server=schemas.url(root), bucket=bucket,
+        more=object_store.section(bucket), environ={"S3_SECRET": SECRET},
+    )  # fmt: skip
+
+
+@contextmanager
+def _elsewhere(folder: JobFolder, *arguments: str) -> Iterator[RunningJob]:
+    """The job on another machine, which has nothing of it but the job file."""
+    shutil.rmtree(folder.state.root, ignore_errors=True)
+    with folder.running(*arguments) as job:
+        yield job
+
+
+def _rest(folder: JobFolder) -> str:
+    """What a run on another machine tells that takes what is there, and ends time."""
+    before = len(folder.told)
+    with _elsewhere(folder, "--once", "--drain") as job:
+        assert job.process.wait(PATIENCE) == 0, folder.told
+    return folder.told[before:]
+
+
+def _same(folder: JobFolder, paths: list[Path]) -> None:
+    """The alerts are those of the engine in this process, once each."""
+    expected = {alert["id"]: alert for alert in in_process(folder, [[("payment", path)] for path in paths])}
+    found = folder.alerts()
+    assert len(expected) > 20
+    assert len(found) == len(expected)
+    for alert in found:
+        assert {k: v for k, v in alert.items() if k != "batch"} == expected[alert["id"]]
+    assert "Traceback" not in folder.told
+
+
+def test_killed_it_goes_on_elsewhere_with_what_the_bucket_has(folder: JobFolder, store: ObjectStore) -> None:
+    parts = in_files(list(payments(9, 3_000, 200)), 6)
+    paths = [folder.put("payment", part) for part in parts[:2]]
+    with folder.running() as job:
+        job.wait_for(folder.commits, "a batch")
+        paths += [folder.put("payment", part) for part in parts[2:4]]
+        job.wait_for(lambda: len(folder.commits()) > 2, "more batches")
+        job.kill()
+    bucket = folder.bucket
+    assert bucket is not None
+    assert f"first start on {bucket.url}: pack desk" in folder.told
+    assert {path.name for path in folder.state.root.iterdir()} <= {"lock", "logs", "scratch"}
+    assert {"layout.json", "manifests/0.json", "checkpoint/commits/0"} <= set(store.names(bucket))
+    paths += [folder.put("payment", part) for part in parts[4:]]
+    assert "going on after batch" in _rest(folder)
+    assert "closed" in store.names(bucket)
+    _same(folder, paths)
+
+
+def test_a_pack_is_deployed_from_another_machine_and_its_queries_are_found_on_a_third(
+    tmp_path: Path, store: ObjectStore, schemas: Schemas
+) -> None:
+    folder = _job(tmp_path, store, schemas, NEWS, "article")
+    watchlist, other = folder.root / "packs" / "watchlist.jsonl", folder.root / "other.toml"
+    other.write_text(folder.description.read_text("utf-8").replace("state/", "other/"), "utf-8")
+
+    def article(number: int) -> None:
+        """One that both queries want, and a later one, after which its time is over."""
+        titles = {f"u{number}": "acme and beta", f"after u{number}": "nothing"}
+        folder.put(
+            "article",
+            [
+                {"url": url, "title": title, "seen_at": f"2026-01-05T{9 + number:02}:{n:02}:00Z"}
+                for n, (url, title) in enumerate(titles.items())
+            ],
+        )
+
+    watchlist.write_text(json.dumps({"id": "q1", "query": "acme"}), "utf-8")
+    article(0)
+    with folder.running() as job:
+        job.wait_for(lambda: folder.commits() and folder.alerts(), "the first hit")
+        watchlist.write_text(json.dumps({"id": "q2", "query": "beta"}), "utf-8")
+        deployed = command("deploy", watchlist.parent, "--job", other, environ=folder.environment)
+        assert deployed.returncode == 0, deployed.stderr
+        assert "runs since batch" in deployed.stdout
+        article(1)
+        job.wait_for(lambda: len(folder.alerts()) > 1, "the second hit")
+        assert job.stop() == STOPPED
+    refused = command("deploy", watchlist.parent, "--job", other, environ=folder.environment)
+    assert refused.returncode == 3
+    assert f"no job runs on the state folder {folder.bucket.url}" in refused.stderr  # type: ignore[union-attr]
+    watchlist.unlink()
+    article(2)
+    _rest(folder)
+    assert [(alert["events"]["article"][0], alert["emit"]["query"]) for alert in folder.alerts()] == [
+        ("u0 q1", "q1"),
+        ("u1 q2", "q2"),
+        ("u2 q2", "q2"),
+    ]
+
+
+def test_a_store_that_goes_away_ends_the_job_and_nothing_is_lost(
+    folder: JobFolder, store: ObjectStore
+) -> None:
+    folder.more += "[spark.conf]\n" + "".join(f"spark.hadoop.fs.s3a.{name} = 1\n" for name in RETRIES)
+    folder.describe()
+    parts = in_files(list(payments(9, 2_000, 200)), 4)
+    paths = [folder.put("payment", part) for part in parts[:2]]
+    with folder.running() as job:
+        job.wait_for(folder.commits, "a batch")
+        assert not folder.logged
+        store.end()
+        try:
+            paths += [folder.put("payment", part) for part in parts[2:]]
+            assert job.process.wait(PATIENCE) == 3, folder.told
+            assert f"error[CEP0757]: the bucket of {folder.bucket.url}" in folder.told  # type: ignore[union-attr]
+            before = len(folder.told)
+            with folder.running() as again:
+                assert again.process.wait(PATIENCE) == 2
+            assert "is of a store that does not answer" in folder.told[before:]
+        finally:
+            store.begin()
+    _rest(folder)
+    _same(folder, paths)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_standby_on_another_machine_takes_over(folder: JobFolder, number: signal.Signals) -> None:
+    parts = in_files(list(payments(9, 3_000, 200)), 30)
+    paths = [folder.put("payment", part) for part in parts[:10]]
+    with ExitStack() as stack:
+        leader = stack.enter_context(folder.running())
+        leader.wait_for(folder.commits, "a batch")
+        folder.describe()
+        text = folder.description.read_text("utf-8")
+        folder.description.write_text(text.replace('"state/"', '"other/"'), "utf-8")
+        standby = stack.enter_context(folder.running("--standby"))
+        standby.wait_for(lambda: "on standby" in folder.told, "the standby")
+        paths += [folder.put("payment", part) for part in parts[10:20]]
+        leader.wait_for(lambda: len(folder.commits()) > 2, "batches")
+        leader.process.send_signal(number)
+        begun = time.monotonic()
+        paths += [folder.put("payment", part) for part in parts[20:]]
+        standby.wait_for(lambda: "takes over the job from process" in folder.told, "the standby's turn")
+        before = len(folder.commits())
+        standby.wait_for(lambda: len(folder.commits()) > before, "a batch of the standby")
+        print(f"{number.name}: the standby's first batch after {time.monotonic() - begun:.1f} s")
+        if number == signal.SIGSTOP:
+            leader.process.send_signal(signal.SIGCONT)
+            assert leader.process.wait(60) == 3, folder.told
+            assert "CEP0832" in folder.told
+        standby.wait_until_read()
+        assert standby.stop() == STOPPED, folder.told
+    _rest(folder)
+    _same(folder, paths)
