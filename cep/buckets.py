@@ -7,7 +7,6 @@ is asked of it. Neither library is imported before there is a bucket.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 NO_STORE = "CEP0757"
 NO_LIBRARY = "CEP0758"
-SILENT = "is of a store that does not answer"
 _CONNECT, _READ = 15, 60
 """Seconds for a store to take a connection, and to say something more."""
 _ATTEMPTS = 5
@@ -104,32 +102,35 @@ class Bucket:
         return {f"{_HADOOP}{name}": value for name, value in {**fixed, **given}.items() if value}
 
     def trouble(self) -> str | None:
-        """The reason why the bucket cannot be read, in words that follow its name; None if it can be."""
+        """The sentence that says why the bucket cannot be read; None if it can be."""
         path = self._opened(2)
         try:
             path.fs.call_s3("list_objects_v2", Bucket=urlsplit(self.url).netloc, MaxKeys=1)
         except Exception as error:
-            return reason(error)
+            return said_of(self.url, error)
         return None
 
 
-def reason(error: BaseException) -> str:
-    """What a store's client says, in words that follow a name."""
+def said_of(url: str, error: BaseException) -> str:
+    """What a store's client says of a place in a bucket, as a sentence."""
     match error:
         case FileNotFoundError():
-            return "is not there"
+            return f"the bucket of {url} is not there"
         case PermissionError():
-            return "may not be read with these keys"
+            return f"the bucket of {url} may not be read with these keys"
+        case TimeoutError():
+            return silent(url)
     kind = type(error).__name__
-    known = {
-        "EndpointConnectionError": SILENT,
-        "ConnectTimeoutError": SILENT,
-        "NoCredentialsError": "needs keys, and there are none",
-        "InvalidRegionError": "has a region that does not exist",
-    }
-    if isinstance(error, asyncio.TimeoutError):
-        return SILENT
-    return known.get(kind) or f"cannot be read: {kind}: {' '.join(str(error).split())[:200]}"
+    if kind in ("EndpointConnectionError", "ConnectTimeoutError", "ReadTimeoutError"):
+        return silent(url)
+    if kind == "NoCredentialsError":
+        return f"the bucket of {url} needs keys, and there are none"
+    return f"the bucket of {url} cannot be read: {kind}: {' '.join(str(error).split())[:200]}"
+
+
+def silent(url: str) -> str:
+    """The sentence about the store of a place in a bucket that does not answer."""
+    return f"the store of {url} does not answer"
 
 
 def of_store(error: BaseException) -> bool:

@@ -101,9 +101,9 @@ def test_a_bucket_is_as_the_job_file_says(tmp_path: Path) -> None:
 def test_a_bucket_that_cannot_be_read_says_why(store: ObjectStore) -> None:
     assert store.bucket().trouble() is None
     gone = Bucket("s3a://nowhere/fraud", store.endpoint, REGION, KEY, SECRET)
-    assert gone.trouble() == "is not there"
+    assert gone.trouble() == "the bucket of s3a://nowhere/fraud is not there"
     silent = Bucket("s3a://states/fraud", "http://127.0.0.1:9", REGION, KEY, SECRET)
-    assert silent.trouble() == "is of a store that does not answer"
+    assert silent.trouble() == "the store of s3a://states/fraud does not answer"
 
 
 def test_objects_are_whole_and_one_that_is_new_is_made_once(store: ObjectStore) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from alerts.codes import TAKEN_OVER
 from alerts.outbox import OutboxError
-from cep.buckets import NO_STORE, SILENT, of_store, reason
+from cep.buckets import NO_STORE, of_store, said_of, silent
 from cep.errors import JAVA_ENDED, JobError, OutsideError, PoisonError, from_text
 from cep.job.spark.cluster import ended_by
 from cep.job.state_folder.folder import StateFolder
@@ -81,9 +81,14 @@ def explained(error: BaseException, folder: StateFolder, now: float) -> JobError
         what = f"{error.filename}: {(error.strerror or str(error)).lower()}"
         return OutsideError(what, _DISK[error.errno])
     if of_store(error) or (folder.bucket is not None and _STORE_SAID.search(text)):
-        silent = "Unable to execute HTTP request" in text
-        why = reason(error) if of_store(error) else SILENT if silent else f"failed: {_cause(error, text)}"
-        return OutsideError(f"the bucket of {folder} {why}", _AGAIN, NO_STORE)
+        url = str(folder)
+        if of_store(error):
+            said = said_of(url, error)
+        elif "Unable to execute HTTP request" in text:
+            said = silent(url)
+        else:
+            said = f"the bucket of {url} failed: {_cause(error, text)}"
+        return OutsideError(said, _AGAIN, NO_STORE)
     where = keep(error, folder, now)
     told = f"the traceback is in {where}" if where else "its traceback could not be written"
     if any(sign in text for sign in _STATE_BROKEN) or _PART_MISSING.search(text):

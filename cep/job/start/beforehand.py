@@ -49,9 +49,9 @@ def of_machine(job: Job, folder: StateFolder | None, environ: Mapping[str, str] 
     if refused := denied(folder):
         said, help_ = refused
         return in_order([*found, Diagnostic(_DENIED, "error", said, place, help=help_)])
-    if folder.bucket is not None and (why := folder.bucket.trouble()):
-        said, help_ = f"the bucket of {folder} {why}", "see [s3], the keys, and whether the store runs"
-        return in_order([*found, Diagnostic(NO_STORE, "error", said, place, help=help_)])
+    if folder.bucket is not None and (trouble := folder.bucket.trouble()):
+        help_ = "see [s3], the keys, and whether the store runs"
+        return in_order([*found, Diagnostic(NO_STORE, "error", trouble, place, help=help_)])
     read = [feed.name for feed in job.feeds if Checkpoint(folder.checkpoint).knows(feed.name)]
     return in_order([*found, *no_file_fits(job, read)])
 
