@@ -69,6 +69,8 @@ class Registry:
     options: tuple[tuple[str, Secret], ...] = ()
 
 
+IN_HEADER = "__value_schema_id"
+"""The name of the header of a record with the id of its value's schema, a UUID."""
 OF_REGISTRY = "schema.registry."
 """How the options of a registry's client begin."""
 

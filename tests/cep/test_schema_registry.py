@@ -15,7 +15,7 @@ import pytest
 from broker import Secured
 from decoding import BASE, stream_of
 from schema_events import events
-from schema_registry import SchemaRegistry, serving
+from schema_registry import SchemaRegistry, guid_of, serving
 from test_by_schema import decoded
 from test_protobuf_values import THREE, compiled, made
 
@@ -76,10 +76,28 @@ def test_each_record_is_read_by_its_own_schema_and_each_is_asked_for_once(regist
     assert found.events.table.column("n").to_pylist() == [1, 2, 3, None]
     assert found.events.table.column("@offset").to_pylist() == [0, 1, 2, 3]
     none = f"schema 9: the registry {registry.address} has no schema 9"
-    no_id = "has no id of a schema before its record: a zero byte and four more"
+    no_id = "has no id of a schema: a zero byte and four more before it, or the header __value_schema_id"
     assert [(one.offset, one.reason) for one in found.dead] == [(4, none), (5, no_id), (6, no_id), (7, none)]
     assert decoded(stream, feed, values).dead == found.dead
     assert sorted(registry.asked) == ["/schemas/ids/1", "/schemas/ids/2", "/schemas/ids/9"]
+
+
+def test_an_id_that_a_header_brought_is_that_of_the_same_schema(registry: SchemaRegistry) -> None:
+    schemas = [record(*EID_AT, ("n", "int")), record(("n", ["null", "long"]), *EID_AT)]
+    ids = [registry.add(one) for one in schemas]
+
+    def headed(id_: int, value: bytes) -> bytes:
+        return b"\x01" + guid_of(id_).bytes + value[5:]
+
+    plain = [avro(ids[n % 2], schemas[n % 2], n=n) for n in range(8)]
+    mixed = [headed(ids[n % 2], one) if n % 3 else one for n, one in enumerate(plain)]
+    stream, feed = stream_of({"n": Scalar.LONG}, ("n",)), feed_of(registry)
+    assert decoded(stream, feed, mixed).events.table.equals(decoded(stream, feed, plain).events.table)
+    unknown = decoded(stream, feed, [headed(9, plain[0]), headed(1, b"")[:12]])
+    assert [one.reason for one in unknown.dead] == [
+        f"schema {guid_of(9)}: the registry {registry.address} has no schema {guid_of(9)}",
+        "has no id of a schema: a zero byte and four more before it, or the header __value_schema_id",
+    ]
 
 
 def test_what_was_not_registered_is_asked_for_again_later(
@@ -145,10 +163,11 @@ def test_protobuf_says_which_message_of_its_file_it_is(registry: SchemaRegistry,
         head + b"\x02\x00" + outer,
         head + b"\x04\x00\x00\x08\x03",
         head + b"\x02\x02",
+        b"\x01" + guid_of(id_).bytes + b"\x04\x00\x00\x08\x03",
     ]
     stream = stream_of({"count": Scalar.LONG}, ("count",), id_=None)
     found = decoded(stream, feed, [*values, head + b"\x02\x08", head + b"\x80", head])
-    assert found.events.table.column("count").to_pylist() == [5, 5, 3, None]
+    assert found.events.table.column("count").to_pylist() == [5, 5, 3, None, 3]
     assert [one.reason for one in found.dead] == [
         f"schema {id_} has no message at [4]",
         "does not say which message of its schema it is",

@@ -22,11 +22,12 @@ from hypothesis import HealthCheck, Phase, given, settings
 from job_folder import JobFolder, in_process
 from kafka.admin import ACL, ACLOperation, ACLPermissionType, ResourcePattern, ResourceType
 from rules_of_tests import pack, payments
-from schema_registry import SchemaRegistry, serving
+from schema_registry import SchemaRegistry, guid_of, serving
 from topics_of_tests import Event, describe, feed, read_committed, topic, wait, without_batch
 
 from alerts.notation import json_value
 from cep.cli.main import main
+from cep.decode.formats import IN_HEADER
 from cep.errors import ConfigurationError, OutsideError
 from cep.job.running import lifecycle
 from cep.job.state_folder import manifest
@@ -76,7 +77,7 @@ def extents(folder: JobFolder) -> dict[int, list[list[Any]]]:
 def test_a_job_reads_a_topic_in_batches_and_again_after_a_crash(
     kafka: Brokers, folder: JobFolder, spark: Spark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of Avro by a registry; the last third has a newer schema."""
+    """Of Avro by a registry; the last third has a newer schema, whose id is in a header."""
     own = topic(kafka)
     alerts, letters = (topic(kafka, 1, f"{own.name}-{what}").name for what in ("alerts", "dead"))
     out = OUT.format(servers=kafka.servers, alerts=alerts, letters=letters)
@@ -90,7 +91,9 @@ def test_a_job_reads_a_topic_in_batches_and_again_after_a_crash(
             patched.setattr(manifest, "write", _crash_after(manifest.write))
             with pytest.raises(OutsideError, match="a crash"):
                 folder.once(spark)
-        own.put(EVENTS[400:], write=avro(registry, ["null", "double"]))
+        newer = avro(registry, ["null", "double"])
+        header = (IN_HEADER, b"\x01" + guid_of(len(registry.schemas)).bytes)
+        own.put(EVENTS[400:], write=lambda one: newer(one)[5:], headers=[("other", b"x"), header])
         folder.once(spark, drain=True)
     assert without_batch(folder.alerts()) == of_a_file(folder)
     read = extents(folder)

@@ -32,6 +32,7 @@ class Topic:
         events: Sequence[Event | bytes | None],
         key: str = "card",
         write: Callable[[Event], bytes] = lambda one: json.dumps(one).encode(),
+        headers: Sequence[tuple[str, bytes]] = (),
         **more: Any,
     ) -> None:
         """Appends events as `write` has them, those of a key in one partition; bytes and null values in the
@@ -41,7 +42,7 @@ class Topic:
                 if one is None or isinstance(one, bytes):
                     client.send(self.name, value=one, key=b"k" if one is None else None, partition=0)
                 else:
-                    client.send(self.name, write(one), key=str(one[key]).encode())
+                    client.send(self.name, write(one), key=str(one[key]).encode(), headers=list(headers))
 
     def forget(self, partition: int, before: int) -> None:
         """Removes the records of a partition before an offset, as retention does."""

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from uuid import NAMESPACE_OID, UUID, uuid5
 
 import uvicorn
 from starlette.applications import Starlette
@@ -47,6 +48,11 @@ class SchemaRegistry:
     async def _by_id(self, request: Request) -> Response:
         return self._answer(request, int(request.path_params["id"]))
 
+    async def _by_guid(self, request: Request) -> Response:
+        guids = [str(guid_of(number)) for number in range(1, len(self.schemas) + 1)]
+        guid = request.path_params["guid"]
+        return self._answer(request, guids.index(guid) + 1 if guid in guids else 0)
+
     async def _by_version(self, request: Request) -> Response:
         ids = self.subjects.get(request.path_params["subject"], [])
         version = int(request.path_params["version"])
@@ -80,9 +86,15 @@ class SchemaRegistry:
             routes=[
                 Route("/schemas/types", self._types),
                 Route("/schemas/ids/{id:int}", self._by_id),
+                Route("/schemas/guids/{guid}", self._by_guid),
                 Route("/subjects/{subject}/versions/{version:int}", self._by_version),
             ]
         )
+
+
+def guid_of(id_: int) -> UUID:
+    """The UUID of the schema with an id."""
+    return uuid5(NAMESPACE_OID, str(id_))
 
 
 @contextmanager

@@ -1,8 +1,9 @@
 """The codecs of a feed whose records have the ids of their schemas (Confluent's wire format).
 
-A value begins with a zero byte and the id, four bytes, the highest first. In Protobuf the place of the
-message in its file follows: how many numbers, then the numbers, each as a varint with the sign in its lowest
-bit; a zero alone stands for the first message.
+A value begins with a zero byte and the id, four bytes, the highest first; or with a one and the 16 bytes of a
+UUID, which a source puts there where the record has them in a header (IN_HEADER). In Protobuf the place of
+the message in its file follows: how many numbers, then the numbers, each as a varint with the sign in its
+lowest bit; a zero alone stands for the first message.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from uuid import UUID
 
 import numpy as np
 
@@ -18,17 +20,19 @@ from cep.decode.by_schema.codec import Codec, Target
 from cep.decode.by_schema.codecs import avro_codec, message_codec
 from cep.decode.by_schema.laid import Laid
 from cep.decode.by_schema.registry import Client, NotRegisteredError, Registered
+from cep.decode.formats import IN_HEADER
 from cep.decode.malformed import Malformed
 from cep.decode.salvage import Indices
 
-HEADER = 5
+HEADER, _OF_UUID = 5, 17
+"""Bytes before a record, or before the place of its message."""
 _DEEPEST = 16
 """Messages in one another, at most."""
 _AGAIN = 30.0
 """Seconds until a registry is asked again for what it did not know."""
 _REMEMBERED = 10_000
 """Ids that a registry did not know, at most."""
-Key = tuple[int, tuple[int, ...]]
+Key = tuple[int | UUID, tuple[int, ...]]
 
 
 @dataclass(slots=True)
@@ -48,12 +52,10 @@ class OfRegistry:
 
     def of(self, value: bytes) -> tuple[Codec, int]:
         """The codec of a value, and where its record begins. Raises Malformed, OutsideError."""
-        if len(value) < HEADER or value[0]:
-            raise Malformed("has no id of a schema before its record: a zero byte and four more")
-        id_, begin = int.from_bytes(value[1:HEADER], "big"), HEADER
+        id_, begin = _id(value)
         path: tuple[int, ...] = ()
         if self.target.feed.format == "protobuf":
-            path, begin = _path(value)
+            path, begin = _path(value, begin)
         if self.of_file is not None:
             return self.of_file, begin
         key = id_, path
@@ -78,11 +80,10 @@ class OfRegistry:
             except Malformed:
                 continue
             yield codec, chosen[own], starts[own] + header
-        if header > HEADER:
-            yield from self._of_other_messages(laid, chosen[(laid.octets[starts] == 0) & ~usual])
+        yield from self._one_by_one(laid, chosen[(laid.octets[starts] <= 1) & ~usual])
 
-    def _of_other_messages(self, laid: Laid, chosen: Indices) -> Iterator[tuple[Codec, Indices, Indices]]:
-        """The same of values that are not of the first message of their schema, by codec."""
+    def _one_by_one(self, laid: Laid, chosen: Indices) -> Iterator[tuple[Codec, Indices, Indices]]:
+        """The same of values whose id is a UUID, or that are not of the first message of their schema."""
         found: dict[Codec, list[tuple[int, int]]] = {}
         for record in map(int, chosen):
             try:
@@ -128,9 +129,18 @@ class OfRegistry:
 _ROOT = "registered.proto"
 
 
-def _path(value: bytes) -> tuple[tuple[int, ...], int]:
+def _id(value: bytes) -> tuple[int | UUID, int]:
+    """The id of a value's schema, and where what follows it begins. Raises Malformed."""
+    if len(value) >= HEADER and value[0] == 0:
+        return int.from_bytes(value[1:HEADER], "big"), HEADER
+    if len(value) >= _OF_UUID and value[0] == 1:
+        return UUID(bytes=value[1:_OF_UUID]), _OF_UUID
+    raise Malformed(f"has no id of a schema: a zero byte and four more before it, or the header {IN_HEADER}")
+
+
+def _path(value: bytes, begin: int) -> tuple[tuple[int, ...], int]:
     """The place of a message in its file, and where the message's bytes begin. Raises Malformed."""
-    count, at = _number(value, HEADER)
+    count, at = _number(value, begin)
     if not 0 <= count <= _DEEPEST:
         raise Malformed(f"says that its message stands {count} messages deep")
     found = []

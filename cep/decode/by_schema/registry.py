@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
+from uuid import UUID
 
 import httpcore
 
@@ -67,9 +68,10 @@ class Client:
             self._headers.append(("authorization", f"Basic {both}"))
         self._pool = httpcore.ConnectionPool(ssl_context=_context(registry, told), max_connections=4)
 
-    def schema(self, id_: int) -> Registered:
+    def schema(self, id_: int | UUID) -> Registered:
         """The schema of an id. Raises NotRegisteredError, OutsideError."""
-        found = self._object(f"/schemas/ids/{id_}", f"schema {id_}")
+        kind = "guids" if isinstance(id_, UUID) else "ids"
+        found = self._object(f"/schemas/{kind}/{id_}", f"schema {id_}")
         before: dict[str, str] = {}
         self._follow(found, before)
         return Registered(_text(found, "schemaType", "AVRO"), _text(found, "schema"), before)

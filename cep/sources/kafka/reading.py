@@ -15,7 +15,7 @@ import numpy as np
 
 from cep.decode.blocks import Decoder
 from cep.decode.bounds import LetterBudget
-from cep.decode.formats import FeedFormat
+from cep.decode.formats import IN_HEADER, FeedFormat
 from cep.decode.letters import DeadLetter, Decoded
 from cep.decode.log_records import LogRecords, decode_log
 from cep.errors import OutsideError
@@ -54,14 +54,24 @@ def read(
 
 def _records(messages: Sequence[Any], feed: FeedFormat) -> LogRecords:
     none: Sequence[None] = (None,) * len(messages)
+    registered = feed.schemas is not None and feed.schemas.registry is not None
     return LogRecords(
-        values=[one.value() for one in messages],
+        values=[_with_id(one) if registered else one.value() for one in messages],
         keys=[one.key() for one in messages] if feed.key else none,
         times=np.array([one.timestamp()[1] for one in messages], np.int64)
         if feed.record_time
         else np.zeros(len(messages), np.int64),
         offsets=np.array([one.offset() for one in messages], np.int64),
     )
+
+
+def _with_id(message: Any) -> bytes | None:
+    """The value of a record, behind the id of its schema where a header has that."""
+    value: bytes | None = message.value()
+    for name, id_ in message.headers() or () if value is not None else ():
+        if name == IN_HEADER and isinstance(id_, bytes):
+            return id_ + value  # type: ignore[operator]
+    return value
 
 
 def _blocks(cluster: Cluster, part: KafkaPart, passed: Callable[[int], None]) -> Iterator[list[Any]]:
