@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 NO_STORE = "CEP0757"
 NO_LIBRARY = "CEP0758"
+UNFIT = "CEP0759"
 _CONNECT, _READ = 15, 60
 """Seconds for a store to take a connection, and to say something more."""
 _ATTEMPTS = 5

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cep.buckets import UNFIT
 from cep.config.job import Job, KeptInBucket
 from cep.config.places import Places
 from cep.config.values import keep_time
@@ -18,7 +19,6 @@ from rules.diagnostics import Diagnostic
 if TYPE_CHECKING:
     from cep.config.shape import JobFile
 
-_UNFIT = "CEP0759"
 _SCHEMES = ("s3a://", "s3://")
 _URL = re.compile(r"s3a?://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(/[A-Za-z0-9!_.*'()/-]*)?")
 _SHAPE = 'write "s3a://BUCKET/PREFIX/", or the path of a folder'
@@ -73,12 +73,12 @@ def check_bucket(job: Job, given: JobFile) -> Iterator[Diagnostic]:
                 said = f"{f'`{option}`' if option else f'[{table}]'} is for a state in a bucket"
                 span = places.key((table, option) if option else (table,))
                 help_ = 'remove it, or write [job] state = "s3a://BUCKET/PREFIX/"'
-                yield Diagnostic(_UNFIT, "error", said, span, help=help_)
+                yield Diagnostic(UNFIT, "error", said, span, help=help_)
         return
     if job.outbox.written.startswith("sqlite"):
         said = "a job with its state in a bucket needs an outbox that other machines reach"
         help_ = 'write [outbox] url = "postgresql://user@host/name"'
-        yield Diagnostic(_UNFIT, "error", said, there, help=help_)
+        yield Diagnostic(UNFIT, "error", said, there, help=help_)
     yield from _keys(job.bucket, places)
     yield from _without_folder(job, given)
 
@@ -87,11 +87,11 @@ def _keys(bucket: KeptInBucket, places: Places) -> Iterator[Diagnostic]:
     if (bucket.access_key is None) != (bucket.secret_key is None):
         there, missing = ("access_key", "secret_key")[:: -1 if bucket.access_key is None else 1]
         said, help_ = f"`{there}` stands without `{missing}`", f'write {missing} = "${{S3_KEY}}", or neither'
-        yield Diagnostic(_UNFIT, "error", said, places.key(("s3", there)), help=help_)
+        yield Diagnostic(UNFIT, "error", said, places.key(("s3", there)), help=help_)
     key = bucket.secret_key
     if key is not None and not key.refers:
         said, help_ = "the key to the bucket stands in the job file", 'write "${S3_SECRET}" or "file:PATH"'
-        yield Diagnostic(_UNFIT, "warning", said, places.value(("s3", "secret_key")), help=help_)
+        yield Diagnostic(UNFIT, "warning", said, places.value(("s3", "secret_key")), help=help_)
 
 
 def _without_folder(job: Job, given: JobFile) -> Iterator[Diagnostic]:
@@ -101,7 +101,7 @@ def _without_folder(job: Job, given: JobFile) -> Iterator[Diagnostic]:
             said = f"feed `{feed.name}` would keep what comes by HTTP in the state, which is in a bucket"
             help_ = "take these events from a topic, or keep the state in a folder"
             place = job.places.value(("feeds", feed.name, "source"))
-            yield Diagnostic(_UNFIT, "error", said, place, help=help_)
+            yield Diagnostic(UNFIT, "error", said, place, help=help_)
     if "keep" in given.record.model_fields_set and keep_time(given.record.keep):
         said, help_ = "a job with its state in a bucket records no events", 'write keep = "0"'
-        yield Diagnostic(_UNFIT, "error", said, job.places.value(("record", "keep")), help=help_)
+        yield Diagnostic(UNFIT, "error", said, job.places.value(("record", "keep")), help=help_)

@@ -25,6 +25,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from alerts.outbox import Outbox
+from cep.buckets import UNFIT
 from cep.config import Job, SecretError
 from cep.errors import NO_STANDBY, ConfigurationError
 from cep.files import write_json
@@ -118,6 +119,8 @@ def run(
         raise ConfigurationError(
             "--standby needs an outbox that other processes reach", NEEDS_SERVER, NO_STANDBY
         )
+    if folder.bucket is not None and not folder.own:
+        raise ConfigurationError(f"the state {folder} needs an outbox with a lease", NEEDS_SERVER, UNFIT)
     warn = warn or (lambda found: progress.tell(render_all(found)) if found else None)
     if not folder.closed:
         warn(beforehand.check(launch.job, folder, launch.environ, launch.packs))
