@@ -138,6 +138,7 @@ def test_a_pack_is_deployed_from_another_machine_and_its_queries_are_found_on_a_
     ]
 
 
+@pytest.mark.soak
 def test_a_store_that_goes_away_ends_the_job_and_nothing_is_lost(
     folder: JobFolder, store: ObjectStore
 ) -> None:
