@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,48 +9,18 @@ from typing import TYPE_CHECKING
 from cep.buckets import UNFIT
 from cep.config.job import Job, KeptInBucket
 from cep.config.places import Places
-from cep.config.values import keep_time
+from cep.config.values import BUCKETS, keep_time
 from cep.secrets import Secret
 from cep.sources.http.http import Http
-from cep.sources.values import UnfitError, path
 from rules.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
     from cep.config.shape import JobFile
 
-_SCHEMES = ("s3a://", "s3://")
-_URL = re.compile(r"s3a?://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(/[A-Za-z0-9!_.*'()/-]*)?")
-_SHAPE = 'write "s3a://BUCKET/PREFIX/", or the path of a folder'
-
-
-def state(text: str) -> str:
-    """The place of a state: a path, or one in a bucket as `s3a://BUCKET/PREFIX`."""
-    path(text)
-    scheme, sign, _ = text.partition("://")
-    if not sign:
-        return text
-    if not text.startswith(_SCHEMES):
-        raise UnfitError(f"a state lies in a folder or in a bucket, and not under `{scheme}:`", _SHAPE)
-    found = _URL.fullmatch(text)
-    if found is None or ".." in text:
-        raise UnfitError("this names no bucket and prefix", _SHAPE)
-    if not (found[2] or "").strip("/"):
-        help_ = f'write a prefix: "s3a://{found[1]}/fraud/"'
-        raise UnfitError("a state does not fill a whole bucket", help_)
-    return text
-
-
-def endpoint(text: str) -> str:
-    """The address of a store."""
-    if not re.fullmatch(r"https?://[^/?#\s@]+/?", text):
-        help_ = 'write endpoint = "https://minio:9000"; without it the bucket is at Amazon'
-        raise UnfitError("a store's address is https:// or http://, a host, and a port", help_)
-    return text.rstrip("/")
-
 
 def kept_in(given: JobFile, folder: Path) -> tuple[Path, KeptInBucket | None]:
     """The folder of this machine that a job uses, and the bucket that its state is kept in, if it is one."""
-    if not given.job.state.startswith(_SCHEMES):
+    if not given.job.state.startswith(BUCKETS):
         return folder / given.job.state, None
     store = given.s3
     keys = [None, None] if store is None else [store.access_key, store.secret_key]

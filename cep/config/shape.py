@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, create_model
 
-from cep.config import bucket, values
+from cep.config import values
 from cep.config.receiver_section import Label, Length, ReceiverSection
 from cep.sources.kafka.options import flat
 from cep.sources.kinds import OneOf
@@ -18,7 +18,7 @@ from cep.sources.values import brokers, filled, path, topic_name
 
 Name = Annotated[str, AfterValidator(filled), AfterValidator(values.no_path)]
 Path = Annotated[str, AfterValidator(path)]
-Endpoint = Annotated[str, AfterValidator(bucket.endpoint)]
+Endpoint = Annotated[str, AfterValidator(values.endpoint)]
 Matcher = Annotated[str, AfterValidator(values.matcher)]
 Matchers = Annotated[list[Matcher], BeforeValidator(values.matchers)]
 Scope = Literal["read", "operate", "deploy", "ingest"]
@@ -34,7 +34,7 @@ class JobSection(Section):
 
     name: Annotated[Text, AfterValidator(values.no_path), Field(max_length=100, examples=["fraud"])]
     packs: Annotated[Path, Field(examples=["packs/"])]
-    state: Annotated[str, AfterValidator(bucket.state), Field(examples=["state/"])]
+    state: Annotated[str, AfterValidator(values.state), Field(examples=["state/"])]
     local: Annotated[Path | None, Field(examples=["local/"])] = None
     trigger: Annotated[str, AfterValidator(values.duration), Field(examples=["1 second"])] = "1 second"
     shards: Annotated[int, Field(ge=1, le=4096, examples=[16])] = 16
@@ -149,9 +149,7 @@ class TokenSection(Section):
 class StoreSection(Section):
     """[s3]"""
 
-    endpoint: Annotated[
-        str | None, AfterValidator(bucket.endpoint), Field(examples=["https://minio:9000"])
-    ] = None
+    endpoint: Annotated[Endpoint | None, Field(examples=["https://minio:9000"])] = None
     region: Annotated[Text | None, Field(examples=["eu-central-1"])] = None
     access_key: Annotated[Text | None, Field(examples=["${S3_KEY}"])] = None
     secret_key: Annotated[Text | None, Field(examples=["${S3_SECRET}"])] = None

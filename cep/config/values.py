@@ -24,6 +24,10 @@ _OUTBOX = "write sqlite:///state/outbox.db or postgresql://user@host/name"
 _MASTER = re.compile(r"([\w.-]+|\[[0-9a-fA-F:]+\]):[0-9]{1,5}")
 OTHER_CLUSTERS = ("yarn", "k8s")
 """Clusters that Spark knows, and no job of this version runs on."""
+BUCKETS = ("s3a://", "s3://")
+"""The beginnings of a place in a bucket."""
+_BUCKET = re.compile(r"s3a?://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(/[A-Za-z0-9!_.*'()/-]*)?")
+_STATE = 'write "s3a://BUCKET/PREFIX/", or the path of a folder'
 SHORTEST_TOKEN, LONGEST_TOKEN = 20, 500
 """Characters of the secret of a token."""
 
@@ -371,3 +375,28 @@ def listen_address(text: str) -> tuple[str, int]:
             f"write `127.0.0.1:{port[1] if port else 8090}`, or `0.0.0.0` for every address",
         )
     return found[1].strip("[]"), int(found[2])
+
+
+def state(text: str) -> str:
+    """The place of a state: a path, or one in a bucket as `s3a://BUCKET/PREFIX`."""
+    path(text)
+    scheme, sign, _ = text.partition("://")
+    if not sign:
+        return text
+    if not text.startswith(BUCKETS):
+        raise UnfitError(f"a state lies in a folder or in a bucket, and not under `{scheme}:`", _STATE)
+    found = _BUCKET.fullmatch(text)
+    if found is None or ".." in text:
+        raise UnfitError("this names no bucket and prefix", _STATE)
+    if not (found[2] or "").strip("/"):
+        help_ = f'write a prefix: "s3a://{found[1]}/fraud/"'
+        raise UnfitError("a state does not fill a whole bucket", help_)
+    return text
+
+
+def endpoint(text: str) -> str:
+    """The address of a store."""
+    if not re.fullmatch(r"https?://[^/?#\s@]+/?", text):
+        help_ = 'write endpoint = "https://minio:9000"; without it the bucket is at Amazon'
+        raise UnfitError("a store's address is https:// or http://, a host, and a port", help_)
+    return text.rstrip("/")

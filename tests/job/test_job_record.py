@@ -80,7 +80,7 @@ def test_every_alert_finds_its_events_after_kills(tmp_path: Path, spark: Spark) 
     alerts = stored(folder)
     assert {one.alert["rule"] for one in alerts} == {"probing", "whale", "busy"}
     for one in alerts:
-        evidence = events_of(folder.state.root, one)
+        evidence = events_of(folder.state, one)
         assert evidence.missing == ""
         assert evidence.events
         for taken in evidence.events:
@@ -149,7 +149,7 @@ def test_a_job_goes_on_where_nothing_can_be_recorded(folder: JobFolder, spark: S
     folder.put("payment", parts[2])
     assert "not recorded" not in folder.once(spark, drain=True)
     lost = {str(one["payment_id"]) for one in parts[1]}
-    missing = [events_of(folder.state.root, one).missing for one in stored(folder)]
+    missing = [events_of(folder.state, one).missing for one in stored(folder)]
     listed = [set(chain(*one.alert["events"].values())) for one in stored(folder)]  # type: ignore[attr-defined]
     assert [bool(said) for said in missing] == [bool(taken & lost) for taken in listed]
     assert {bool(said) for said in missing} == {True, False}
