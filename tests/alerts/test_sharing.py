@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import signal
+import sqlite3
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -135,6 +137,20 @@ def line_of(one: subprocess.Popen[str], part: str) -> None:
         assert line, f"it ended before it said {part}"
 
 
+def pause(one: subprocess.Popen[str], file: Path) -> None:
+    """Stops it outside of a transaction: SQLite's lock stays with whoever is paused, where PostgreSQL ends a
+    transaction that says nothing."""
+    while True:
+        one.send_signal(signal.SIGSTOP)
+        if not file.exists():
+            return
+        with suppress(sqlite3.OperationalError), closing(sqlite3.connect(file, timeout=5)) as database:
+            database.execute("BEGIN IMMEDIATE")
+            return
+        one.send_signal(signal.SIGCONT)
+        time.sleep(0.01)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
 def test_another_takes_over_from_one_that_is_killed_or_paused(
@@ -147,7 +163,10 @@ def test_another_takes_over_from_one_that_is_killed_or_paused(
         server.wait_for(lambda calls: len(calls) >= 30)
         with process(tmp_path, server, "second") as second:
             line_of(second, "serving")
-            first.send_signal(how)
+            if how == signal.SIGSTOP:
+                pause(first, tmp_path / "outbox.db")
+            else:
+                first.send_signal(how)
             line_of(second, "taken over from first")
             ids |= fill(outbox, 1, 20)
             server.wait_for(lambda calls: len({(call.path, call.id) for call in calls}) == 3 * len(ids))

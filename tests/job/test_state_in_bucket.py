@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import object_store
 import pytest
@@ -34,6 +35,12 @@ rule watched { on article matching watchlist  emit query }
 def store() -> Iterator[ObjectStore]:
     with object_store.running() as found:
         yield found
+
+
+QUERIES = """queries watchlist { from "watchlist.jsonl" }
+stream note { id: string  text: text  at: timestamp  id id  time at  lateness 1 second }
+rule noted { on note matching watchlist  emit query }
+"""
 
 
 @pytest.fixture
@@ -68,7 +75,11 @@ def _rest(folder: JobFolder) -> str:
 
 def _same(folder: JobFolder, paths: list[Path]) -> None:
     """The alerts are those of the engine in this process, once each."""
-    expected = {alert["id"]: alert for alert in in_process(folder, [[("payment", path)] for path in paths])}
+    _are(folder, in_process(folder, [[("payment", path)] for path in paths]))
+
+
+def _are(folder: JobFolder, alerts: list[Any]) -> None:
+    expected = {alert["id"]: alert for alert in alerts}
     found = folder.alerts()
     assert len(expected) > 20
     assert len(found) == len(expected)
@@ -77,25 +88,43 @@ def _same(folder: JobFolder, paths: list[Path]) -> None:
     assert "Traceback" not in folder.told
 
 
-def test_killed_it_goes_on_elsewhere_with_what_the_bucket_has(folder: JobFolder, store: ObjectStore) -> None:
+def test_killed_it_goes_on_elsewhere_with_what_the_bucket_has(
+    tmp_path: Path, store: ObjectStore, schemas: Schemas
+) -> None:
+    """Its query sets among that: the packs' folder has none any more."""
+    folder = _job(tmp_path, store, schemas, pack() + QUERIES, "payment")
+    (folder.root / "inbox" / "note").mkdir()
+    folder.streams = ("payment", "note")
+    folder.describe()
+    watchlist = folder.root / "packs" / "watchlist.jsonl"
+    watchlist.write_text('{"id": "q1", "query": "well"}', "utf-8")
     parts = in_files(list(payments(9, 3_000, 200)), 6)
-    paths = [folder.put("payment", part) for part in parts[:2]]
+
+    def put(number: int) -> list[tuple[str, Path]]:
+        note = {"id": f"n{number}", "text": "all is well", "at": f"2026-01-05T08:{2 * number:02}:00Z"}
+        return [("payment", folder.put("payment", parts[number])), ("note", folder.put("note", [note]))]
+
+    paths = [*put(0), *put(1)]
     with folder.running() as job:
         job.wait_for(folder.commits, "a batch")
-        paths += [folder.put("payment", part) for part in parts[2:4]]
+        paths += [*put(2), *put(3)]
         job.wait_for(lambda: len(folder.commits()) > 2, "more batches")
         job.kill()
     bucket = folder.bucket
     assert bucket is not None
     assert f"first start on {bucket.url}: pack desk" in folder.told
-    assert {path.name for path in folder.state.root.iterdir()} <= {"lock", "logs", "scratch"}
+    assert {path.name for path in folder.state.root.iterdir()} <= {"lock", "logs", "queries", "scratch"}
     assert {"layout.json", "manifests/0.json", "checkpoint/commits/0"} <= set(store.names(bucket))
-    paths += [folder.put("payment", part) for part in parts[4:]]
+    paths += [*put(4), *put(5)]
+    expected = in_process(folder, [paths])
+    watchlist.unlink()
     assert "going on after batch" in _rest(folder)
     assert "closed" in store.names(bucket)
-    _same(folder, paths)
+    assert sum(one["rule"] == "noted" for one in expected) == 6
+    _are(folder, expected)
 
 
+@pytest.mark.soak
 def test_a_pack_is_deployed_from_another_machine_and_its_queries_are_found_on_a_third(
     tmp_path: Path, store: ObjectStore, schemas: Schemas
 ) -> None:
