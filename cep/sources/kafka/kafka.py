@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 EARLIEST, LATEST = "earliest", "latest"
 _MILLISECOND = 1_000_000
-BATCH_RECORDS = 250_000
+BATCH_RECORDS = 1_000_000
 """Records that one batch of a job takes from a feed, where its section says nothing else."""
 
 
