@@ -23,7 +23,7 @@ UNFIT = "CEP0759"
 _CONNECT, _READ = 15, 60
 """Seconds for a store to take a connection, and to say something more."""
 _ATTEMPTS = 5
-"""With those of s3fs a running job asks for half a minute."""
+"""Of each request; where nothing listens, one fails after some 8 seconds with them and those of s3fs."""
 _HADOOP = "spark.hadoop.fs.s3a."
 
 
@@ -82,7 +82,7 @@ class Bucket:
         }
 
     def spark(self) -> Mapping[str, str]:
-        """What Spark is told of the store; with the keys, so that it may stand on no command line."""
+        """Settings of Spark for the store; with the keys, so that they may stand on no command line."""
         given = {
             "endpoint": self.endpoint,
             "endpoint.region": self.region,
@@ -113,7 +113,7 @@ class Bucket:
 
 
 def said_of(url: str, error: BaseException) -> str:
-    """What a store's client says of a place in a bucket, as a sentence."""
+    """A sentence about a place in a bucket, of what a store's client says."""
     match error:
         case FileNotFoundError():
             return f"the bucket of {url} is not there"

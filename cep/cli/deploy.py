@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _runs(job: Job) -> Callable[[], bool] | None:
-    """Whether a job runs whose state is in a bucket: by its lease, as it may do so on another machine."""
+    """Asks the lease whether a job runs whose state is in a bucket: it may do so on another machine."""
     if job.bucket is None:
         return None
     from alerts.outbox import Outbox, OutboxError

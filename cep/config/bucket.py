@@ -64,7 +64,7 @@ def _keys(bucket: KeptInBucket, places: Places) -> Iterator[Diagnostic]:
 
 
 def _without_folder(job: Job, given: JobFile) -> Iterator[Diagnostic]:
-    """What needs files that are written piece by piece, which a bucket does not have."""
+    """Mistakes: options that need files written piece by piece, which a bucket does not have."""
     for feed in job.feeds:
         if isinstance(feed.source, Http):
             said = f"feed `{feed.name}` would keep what comes by HTTP in the state, which is in a bucket"

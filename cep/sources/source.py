@@ -152,7 +152,7 @@ class Source(Streaming, Protocol[E, P]):
         return planned
 
     def identity(self, pinned: E) -> str:
-        """What tells the place of an extent from one that is made anew under its name; "": nothing does."""
+        """A sign that tells the place of an extent from one made anew under its name; "": there is none."""
         return ""
 
     def lost_as(self, path: str) -> Sequence[str]:

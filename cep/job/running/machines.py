@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def shared(driver: Driver) -> Shared:
-    """What the job's workers share, on one machine or on those of a cluster."""
+    """Folders and settings that the job's workers share, on one machine or on those of a cluster."""
     job, around = driver.running.job, driver.around
     return Shared.of(
         around.folder,

@@ -84,7 +84,7 @@ class StateFolder:
 
     @classmethod
     def of(cls, job: Job, environ: Mapping[str, str] = os.environ, own: str = "") -> Self:
-        """That of a job. Raises SecretError where its state is in a bucket."""
+        """The state folder of a job. Raises SecretError where its state is in a bucket."""
         return cls(job.state, own, None if job.bucket is None else job.bucket.reveal(environ))
 
     def __str__(self) -> str:

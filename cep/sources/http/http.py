@@ -28,13 +28,13 @@ def received(state: Path, stream: str) -> Path:
 
 
 def _log(checkpoint: Checkpoint, stream: str) -> Path:
-    """That of a checkpoint, which is in a folder: a job whose state is in a bucket has no such feed."""
+    """The folder of a log, beside a checkpoint: a job whose state is in a bucket has no such feed."""
     return received(Path(str(checkpoint.root)).parent.absolute(), stream)
 
 
 @dataclass(frozen=True, slots=True)
 class Http(Source["HttpExtent", "HttpPart"]):
-    """What comes by POST. `backlog` are the bytes that may wait to be read."""
+    """Events that come by POST. `backlog` are the bytes that may wait to be read."""
 
     backlog: int = BACKLOG
 
