@@ -58,6 +58,7 @@ FULL: Mapping[str, str] = {
     "scale": "",
     "machines": "",
     "bucket": "",
+    "idle_job": "",
 }
 """The benchmarks, in the order in which they run, with the sizes of README.md's figures."""
 
@@ -103,6 +104,7 @@ SMALL: Mapping[str, str] = {
     "scale": "--events 50000 --times 1",
     "machines": "--events 50000 --times 1 --workers 1",
     "bucket": "--turns 1 --seconds 2 --files 2",
+    "idle_job": "--turns 1 --seconds 5 --files 2",
 }
 
 

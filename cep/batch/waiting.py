@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cep.batch.payload import TIME
-from cep.events import MIN_TIME
+from cep.events import MAX_TIME, MIN_TIME
 from cep.plan.plan import ByStream, Plan, RuleId, Space
 
 Slots = Mapping[RuleId, tuple[ByStream, ByStream]]
@@ -87,6 +87,13 @@ class Pending:
     def empty(self) -> bool:
         """True if there is none of either."""
         return not self.parts and self.known is None
+
+    def next_due(self, watermark: int) -> int:
+        """The first event time after the watermark at which one of either waits no more, or MAX_TIME."""
+        if self.known is not None:
+            return watermark + 1
+        waiting = (pc.min(events.table.column(TIME)).as_py() for events in self.waiting)
+        return min(waiting, default=MAX_TIME)
 
     @property
     def ids(self) -> Mapping[str, pa.Table]:

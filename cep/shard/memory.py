@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cep.batch.waiting import NOTHING_PENDING, Pending, PlanLayout
+from cep.events import MAX_TIME
 from cep.hashing.shards import Hashes, hashes_of
 from cep.operators.running import Groups, named_in, together
 from cep.plan.plan import RuleId, RuleName
@@ -98,6 +99,11 @@ class SpaceMemory:
         """True if there is nothing to remember."""
         return not self.segments and self.pending.empty
 
+    def next_due(self, watermark: int) -> int:
+        """The first event time after the watermark at which time alone may change something, or MAX_TIME."""
+        of_segments = (segment.next_due(watermark) for segment in self.segments)
+        return min((self.pending.next_due(watermark), *of_segments))
+
     def runs(self) -> dict[RuleName, int]:
         """The live runs by pack and rule, of those that have some."""
         found: Counter[RuleName] = Counter()
@@ -118,6 +124,10 @@ class ShardMemory:
 
     spaces: Mapping[str, SpaceMemory]
     next_part: int
+
+    def next_due(self, watermark: int) -> int:
+        """The first event time after the watermark at which time alone may change something, or MAX_TIME."""
+        return min((space.next_due(watermark) for space in self.spaces.values()), default=MAX_TIME)
 
 
 NOTHING = ShardMemory({}, 0)

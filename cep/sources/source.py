@@ -230,6 +230,13 @@ class Source(Streaming, Protocol[E, P]):
         """Up to where a batch reads each place, also where it reads nothing of it. Raises DamagedError."""
         return {}
 
+    def sign(self, checkpoint: Checkpoint, stream: str) -> object:
+        """A value that is another one as soon as there may be something new; None: only a batch can tell.
+
+        Raises OutsideError, and OSError.
+        """
+        return self.ends(checkpoint, stream) if self.counted else None
+
     @property
     def at_once(self) -> int:
         """About how many records one batch takes, of a source that is `counted`."""

@@ -81,6 +81,11 @@ class Segment:
         begin, end = np.searchsorted(self.times, (after, until), side="right")
         return np.sort(self.of_time[begin:end])
 
+    def next_due(self, after: int) -> int:
+        """The first instant after another at which time changes something about a key, or MAX_TIME."""
+        at = np.searchsorted(self.times, after, side="right")
+        return int(self.times[at]) if at < len(self.times) else MAX_TIME
+
     def having(self, hashes: Hashes) -> Ints:
         """The keys with one of the hashes (rising, each once)."""
         mine = self.content.hashes

@@ -160,6 +160,14 @@ class JobFolder:
         numbers = Checkpoint(self.state.checkpoint).batches("commits")
         return [self.state.checkpoint / "commits" / str(number) for number in numbers]
 
+    def read_by(self, batch: int) -> set[str]:
+        """The files that a batch reads."""
+        try:
+            rows = json.loads((self.state.manifests / f"{batch}.files").read_text("utf-8"))["files"]
+        except FileNotFoundError:
+            return set()
+        return {str(row[1]) for row in rows}
+
     @contextmanager
     def running(self, *arguments: str) -> Iterator[RunningJob]:
         """The command `cep run` in a process group of its own; what is left of it is killed."""
@@ -228,9 +236,22 @@ class RunningJob:
         self.wait_for(lambda: (commits / str(number)).exists(), f"batch {number}")
 
     def wait_until_read(self) -> None:
-        """Waits until two more batches have begun: all files that are there now are then read."""
+        """Waits until Spark has committed the batches that read the files which are there now.
+
+        After two more batches they are read, whatever the manifests say.
+        """
+        left = {str(path) for path in (self.folder.root / "inbox").rglob("*") if path.is_file()}
         done = max((int(path.name) for path in self.folder.commits()), default=-1)
-        self.wait_for_batch(done + 2)
+        looked = -1
+
+        def read() -> bool:
+            nonlocal looked
+            for number in [int(path.name) for path in self.folder.commits() if int(path.name) > looked]:
+                left.difference_update(self.folder.read_by(number))
+                looked = number
+            return not left or looked >= done + 2
+
+        self.wait_for(read, f"a batch that reads {sorted(left)}")
 
     def kill(self) -> None:
         """SIGKILL to the command and to every process that it started, in whatever group."""

@@ -54,12 +54,21 @@ class Deploys:
         """The sources of the job's feeds; a deploy can bring more."""
         return {feed.name: feed.source for feed in self.running.job.feeds}
 
+    def read(self) -> Sources:
+        """Those of the feeds that the query reads."""
+        return {name: source for name, source in self.sources().items() if name in self.reading}
+
     def unread(self) -> set[str]:
         """Streams that the packs declare and job.toml feeds, and that the query does not read yet."""
         return set(self.fed(())) - set(self.reading)
 
     def _declared(self) -> set[str]:
         return {stream.name for pack in self.running.packs.values() for stream in pack.fed}
+
+    @property
+    def asked(self) -> bool:
+        """True if a request waits. Raises OSError."""
+        return deploy_requests.any_waits(self._around.folder)
 
     def pin(self, manifest: Manifest) -> None:
         """A batch that is run again runs with the packs of its manifest, and so does what follows it."""

@@ -19,10 +19,12 @@ from cep.collector import paused
 from cep.job.batches.attempts import Attempts
 from cep.job.batches.deployed_packs import Running
 from cep.job.batches.deploys import Deploys
+from cep.job.batches.heartbeat import Heartbeat
 from cep.job.batches.outage import StoppedError
 from cep.job.batches.preparation import Preparation
 from cep.job.batches.results import BatchResults
 from cep.job.batches.surroundings import Surroundings
+from cep.job.clocks.idle import delivering, next_change
 from cep.job.shipping import task
 from cep.job.shipping.blobs import clear, opened
 from cep.job.state_folder import extents
@@ -44,7 +46,8 @@ class FinishedBatch:
 
     `alerts` counts what is new in the outbox by severity, `matches` that and what is withheld by rule's name.
 
-    `replayed`: the outbox had it already, so that nothing of it counts again.
+    `replayed`: the outbox had it already, so that nothing of it counts again. `read` are the streams of which
+    it read something.
     """
 
     number: int
@@ -57,6 +60,7 @@ class FinishedBatch:
     seconds: float
     stages: Mapping[str, float]
     ended: int
+    read: frozenset[str] = frozenset()
 
 
 class Driver:
@@ -64,7 +68,8 @@ class Driver:
 
     `failure` is what ended the query, if it ended by failing; `last` the last batch; `begun` when the batch
     that runs began (monotonic seconds), None between batches, `ended` when the last one did; `stopping` lets
-    no further batch begin. `finished` is called with every batch that is in the outbox.
+    no further batch begin. `finished` is called with every batch that is in the outbox. With a `heartbeat` an
+    idle job has few batches.
     """
 
     def __init__(
@@ -86,6 +91,7 @@ class Driver:
         self.begun: float | None = None
         self.ended = time.monotonic()
         self.stopping = threading.Event()
+        self.heartbeat: Heartbeat | None = None
 
     @property
     def running(self) -> Running:
@@ -96,7 +102,7 @@ class Driver:
         """Runs batch `number`, whose one action collects `frame`."""
         if self.stopping.is_set():
             raise StoppedError
-        self.begun = time.monotonic()
+        self.begun = begun = time.monotonic()
         try:
             # Looking through tens of thousands of alerts costs four times what making them does.
             with paused():
@@ -108,6 +114,17 @@ class Driver:
             self.begun, self.ended = None, time.monotonic()
         self.last = batch
         self._finished(batch)
+        if self.heartbeat is not None and not batch.manifest.drain:
+            self.heartbeat.rest(batch.read, begun + self._still(batch), self.stopping)
+            self.ended = time.monotonic()
+
+    def _still(self, batch: FinishedBatch) -> float:
+        """In how many seconds after its begin the clock alone changes something."""
+        of, plan = batch.manifest, batch.plan
+        seen = delivering(of.last_active, batch.outcome.seen.greatest, of.elapsed)
+        timeouts = {name: stream.idle for name, stream in plan.streams.items()}
+        due = batch.outcome.due
+        return next_change(seen, plan.read, timeouts, of.elapsed, of.all_idle, due) / 1e9
 
     def _run(self, frame: DataFrame, number: int) -> FinishedBatch:
         begun = time.perf_counter()
@@ -138,6 +155,7 @@ class Driver:
             seconds=time.perf_counter() - begun,
             stages={**outcome.seconds, **spent},
             ended=self.around.clock(),
+            read=frozenset(one.stream for one in own),
         )
 
     def _outcome(self, rows: Iterable[Row]) -> BatchOutcome:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Collection
 from dataclasses import replace
 
 from cep.errors import OutsideError
@@ -13,6 +14,7 @@ from cep.job.clocks.running_time import RunningTime
 from cep.job.clocks.wrong_clock import wrong
 from cep.job.state_folder import extents, letter_replays, replayed
 from cep.job.state_folder import manifest as manifests
+from cep.job.state_folder.dead_letters import StoredLetter
 from cep.job.state_folder.manifest import Manifest, Result
 from cep.plan.plan import Plan
 from cep.resources.standing import pins
@@ -70,13 +72,19 @@ class Preparation:
             self._deploys.forget(since)
         return made
 
+    def asked(self) -> bool:
+        """True if the next batch has something to do besides new events. Raises OutboxError and OSError."""
+        return self._deploys.asked or bool(self._letters(set(self._deploys.reading)))
+
     def _with_letters(self, made: Manifest, plan: Plan) -> Manifest:
         """The manifest with the dead letters that wait to be read again."""
         feeds = {feed.name: feed for feed in self._deploys.running.job.feeds}
-        read = plan.streams.keys() & feeds.keys() & set(self._deploys.reading)
-        with self._around.outbox.reading() as connection:
-            letters = letter_replays.waiting(connection, read)
+        letters = self._letters(plan.streams.keys() & feeds.keys() & set(self._deploys.reading))
         return replayed.fixed(self._around.folder.manifests, made, letters, feeds)
+
+    def _letters(self, streams: Collection[str]) -> list[StoredLetter]:
+        with self._around.outbox.reading() as connection:
+            return letter_replays.waiting(connection, streams)
 
     def _again(self, found: Manifest) -> Manifest:
         """The manifest of a batch that is run again, with what was lost of its files since."""

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from cep.batch.clock import Partition
-from cep.events import MIN_TIME
+from cep.events import MAX_TIME, MIN_TIME
 from cep.job.clocks.running_time import Pause
 
 IDLE = 60_000_000_000
@@ -89,6 +89,28 @@ def all_idle_since(
     if not every or not every <= set(idle_now):
         return None
     return before or AllIdle(elapsed, watermark)
+
+
+def next_change(
+    last_active: Mapping[Partition, int],
+    read: Collection[str],
+    timeouts: Mapping[str, int | None],
+    elapsed: int,
+    of: AllIdle | None,
+    due: int,
+) -> int:
+    """In how many nanoseconds of batch time the clock alone changes something, if no event comes.
+
+    It does where a partition becomes idle, or where it has moved event time up to `due`. MAX_TIME: never.
+    """
+    waits = [MAX_TIME]
+    for stream in read:
+        own = [at for (name, _), at in last_active.items() if name == stream] or [0]
+        allowed = timeouts.get(stream) or IDLE
+        waits += [at + allowed - elapsed for at in own if elapsed - at < allowed]
+    if paced(of, read, timeouts, elapsed, MAX_TIME) > MIN_TIME and of is not None:
+        waits.append(max(0, due - (of.watermark + elapsed - of.since)))
+    return min(waits)
 
 
 def paced(

@@ -31,6 +31,7 @@ from cep.errors import NO_STANDBY, ConfigurationError
 from cep.files import write_json
 from cep.job.batches.deployed_packs import Running
 from cep.job.batches.driver import Driver, FinishedBatch
+from cep.job.batches.heartbeat import Heartbeat
 from cep.job.batches.outage import Outage
 from cep.job.batches.surroundings import Surroundings
 from cep.job.clocks.wrong_clock import wrong
@@ -271,6 +272,9 @@ class _Lifecycle:
         around = Surroundings(folder, outbox, self._launch.environ, time.time_ns, tell, outage, assure)
         driver = Driver(around, running, self._finished, self._metrics.deployed)
         driver.preparation.accepted = accepted
+        if not self._launch.mode.once:
+            checkpoint, asked = Checkpoint(folder.checkpoint), driver.preparation.asked
+            driver.heartbeat = Heartbeat(driver.deploys.read, checkpoint, asked, job.trigger / 1e9)
         self._standing.driver, self._standing.outbox = driver, outbox
         return driver
 

@@ -108,6 +108,11 @@ def waiting(folder: StateFolder) -> list[Request]:
     return found
 
 
+def any_waits(folder: StateFolder) -> bool:
+    """True if a request waits."""
+    return bool(by_name(folder.requests, ".json"))
+
+
 def answer(folder: StateFolder, given: Answer) -> None:
     """Answers a request and takes it away. Answers of an hour ago go, too."""
     write_json(_answer_file(folder, given.id), asdict(given))

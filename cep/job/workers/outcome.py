@@ -11,6 +11,7 @@ from alerts.raised_columns import RaisedColumns
 from cep.batch.clock import Seen
 from cep.counters import Count, Counts, EventOutcome, PoisonEvents, PoisonStage, StreamEvents, of_kind
 from cep.decode.letters import DeadLetter
+from cep.events import MAX_TIME
 from cep.job.shipping.rows import Kind, unpack, unpack_raised
 from cep.job.state_folder.dead_letters import LateEvent
 from cep.plan.plan import RuleId, RuleName
@@ -21,7 +22,7 @@ class Settled:
     """A shard after its part of a batch: the watermark after it, and what the whole batch saw.
 
     `runs` are the live runs by pack and rule, of those that have some, `kept` the same by generation.
-    `seconds` are those of matching.
+    `seconds` are those of matching. `due` is the event time at which time alone changes something there.
     """
 
     watermark: int
@@ -31,6 +32,7 @@ class Settled:
     state_bytes: int
     seconds: float
     kept: Mapping[RuleId, int] = field(default_factory=dict)
+    due: int = MAX_TIME
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ class BatchOutcome:
 
     `counts` are those of classification and matching; `runs` the live runs by pack and rule, of those that
     have some, `kept` the same by generation. `seconds` by stage are sums over tasks, which run side by side.
+    `due` is the event time at which time alone changes something, MAX_TIME for never.
     """
 
     watermark: int
@@ -51,6 +54,7 @@ class BatchOutcome:
     state_bytes: int
     seconds: Mapping[str, float]
     kept: Mapping[RuleId, int] = field(default_factory=dict)
+    due: int = MAX_TIME
 
     def events(self, outcome: EventOutcome) -> int:
         """The number of events of all streams that this became of."""
@@ -119,6 +123,7 @@ def put_together(rows: Iterable[tuple[Kind, bytes]], shards: int) -> BatchOutcom
         sum(shard.state_bytes for shard in settled),
         seconds,
         dict(kept),
+        min((shard.due for shard in settled), default=MAX_TIME),
     )
 
 

@@ -70,8 +70,9 @@ class ShardBatch:
             outcome.counts.update(PoisonEvents(letter.feed, "match") for letter in letters)
         spent = time.perf_counter() - begun
         settled = Settled(
-            clock.watermark_after, self._seen, outcome.counts, outcome.runs, size, spent, outcome.kept
-        )
+            clock.watermark_after, self._seen, outcome.counts, outcome.runs, size, spent, outcome.kept,
+            outcome.memory.next_due(clock.watermark_after),
+        )  # fmt: skip
         return [*rows, (Kind.SETTLED, pack(settled))]
 
     def _kept(self, letter: DeadLetter) -> DeadLetter:

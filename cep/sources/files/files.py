@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from rules.diagnostics import Diagnostic
 
 _FOR_EVER = "36500d"
+_FRESH = 100_000_000
+"""Nanoseconds for which a folder that changed may change again without another time of change."""
 
 
 def paths(feeds: Iterable[Feed]) -> dict[str, str]:
@@ -53,6 +56,15 @@ class Files(Source["FileExtent", "Split"]):
         else:  # one look into one folder, where a path with wildcards would look at every file by itself
             files = reader.option("pathGlobFilter", below).load(folder)
         return files.select("length")
+
+    def sign(self, checkpoint: Checkpoint, stream: str) -> object:  # noqa: ARG002
+        """When an entry of each of its folders last came or went; never the same twice where it just did."""
+        from cep.sources.files.names import folders
+
+        changed = {str(folder): folder.stat().st_mtime_ns for folder in folders(self.path)}
+        now = time.time_ns()
+        fresh = any(now - _FRESH < at <= now for at in changed.values())
+        return changed, now if fresh else 0
 
     def planned(self, checkpoint: Checkpoint, stream: str, batch: int) -> Sequence[FileExtent]:
         """The files of a batch, of which only the names are known."""

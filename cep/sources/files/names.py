@@ -40,6 +40,14 @@ def fitting(pattern: str) -> Iterator[Path]:
         yield from (one for one in within if not one.name.startswith(("_", ".")) and one.is_file())
 
 
+def folders(pattern: str) -> Iterator[Path]:
+    """The folders whose entries may fit a feed's path, as far as they are there."""
+    folder, below = matching(pattern)
+    parts = below.split("/")
+    for depth in range(len(parts)):
+        yield from (path for path in _below(Path(folder), parts[:depth]) if path.is_dir())
+
+
 def _below(folder: Path, parts: Sequence[str]) -> Iterator[Path]:
     """The entries of a folder under names that fit the parts of a pattern, a part a level."""
     if not parts:
