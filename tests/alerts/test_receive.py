@@ -22,6 +22,8 @@ from alerts.receive import AlertReceiver, Received, ReceiveError
 from alerts.receivers.webhook import WebhookReceiver
 from alerts.signing import secret_key, signed_headers
 
+pytestmark = pytest.mark.slow
+
 SECRET = "whsec_" + "A" * 32
 OTHER = "whsec_" + "B" * 32
 ALERT = raised(1).alert

@@ -21,6 +21,8 @@ from starlette.routing import Route
 
 from alerts.web_server import Limits, WebServer, share
 
+pytestmark = pytest.mark.slow
+
 HALF = b"GET /healthz HTTP/1.1\r\nhost: x\r\nx-slow: "
 CONNECTIONS = 32
 MANY = 1_500

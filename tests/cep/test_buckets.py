@@ -25,6 +25,8 @@ from cep.standing.store import QueryStore
 from rules.diagnostics import Diagnostic
 from rules.packs import load
 
+pytestmark = pytest.mark.slow
+
 JOB = """[job]
 name = "fraud"
 packs = "packs/"

@@ -63,6 +63,7 @@ def taken(stream: Stream, feed: FeedFormat, values: list[bytes]) -> list[int]:
         return [int(one) for _, some in own.usual(np.arange(len(values))) for one in some]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=examples(200))
 @given(st.randoms(use_true_random=False), st.sampled_from(["avro", "protobuf"]))
 def test_what_is_right_and_what_is_damaged_is_the_same_with_the_kernel(random: Random, format_: str) -> None:
@@ -71,6 +72,7 @@ def test_what_is_right_and_what_is_damaged_is_the_same_with_the_kernel(random: R
     same(written.stream, written.feed, [damaged(random, one) for one in written.records])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format_", ["avro", "protobuf"])
 def test_the_kernel_takes_what_is_usual(format_: str) -> None:
     """Nearly all events of most schemas: else the test above compares a reader with itself."""
@@ -205,6 +207,7 @@ def test_records_of_several_schemas_keep_their_order() -> None:
         assert len(taken(stream_of({}), feed, values)) == 199
 
 
+@pytest.mark.slow
 def test_each_message_of_a_file_is_taken(tmp_path: Path) -> None:
     files = compiled(tmp_path, THREE, "Outer")
     inner, outer = made(files, "Outer.Inner", count=1), made(files, "Outer", count=2, inner={"count": 3})

@@ -33,6 +33,8 @@ from cep.sources.source import Feed, Options
 from rules.source import SourceFile, Span
 from rules.types import Scalar
 
+pytestmark = pytest.mark.slow
+
 SPAN = Span(SourceFile("job.toml", "registry"), 0, 8)
 
 

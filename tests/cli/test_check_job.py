@@ -10,6 +10,8 @@ from cep_command import Outcome, cep
 
 from cep.job.state_folder.folder import StateFolder
 
+pytestmark = pytest.mark.slow
+
 RULES = """pack cards version "1"
 stream payment { payment_id: string  at: timestamp  amount: double  id payment_id  time at }
 rule big { severity high  on payment[amount > 100]  emit amount }

@@ -12,6 +12,8 @@ from recording import Recording, at
 
 from alerts.outbox import BatchRecord, Outbox
 
+pytestmark = pytest.mark.slow
+
 PACK = """pack p version "1"
 stream pay { pid: string  ts: timestamp  card: string  amount: double  note: string  id pid  time ts }
 rule twice { by card  match a: pay[amount > 5]{2} within 1 hour }

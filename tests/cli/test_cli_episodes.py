@@ -17,6 +17,8 @@ from alerts.outbox import BatchRecord, Outbox
 from alerts.outbox.episodes import assign_some
 from alerts.raised import Raised
 
+pytestmark = pytest.mark.slow
+
 SECOND = 10**9
 JOB = """[job]
 name = "cards"

@@ -18,6 +18,8 @@ from cep_command import Outcome, cep
 from cep.cli.progress import shown, speed, watched
 from percolator.matching.matcher import COMPILE_AFTER
 
+pytestmark = pytest.mark.slow
+
 CASES = Path(__file__).parents[1] / "percolator" / "data" / "percolate.jsonl"
 
 

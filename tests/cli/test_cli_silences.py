@@ -16,6 +16,8 @@ from alerts.outbox.silences import Held, hold
 from alerts.routing import Branch, Branches
 from alerts.silences import reason_of
 
+pytestmark = pytest.mark.slow
+
 ROUTES = Branches((Branch(Matchers.of(["rule = card_testing"]), ("desk",)),))
 
 

@@ -11,6 +11,8 @@ from cep_command import cep
 
 from cep.cli import failure
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 RULES = """pack cards version "1"
 stream payment { payment_id: string  at: timestamp  card_id: string  amount: double  id payment_id  time at }

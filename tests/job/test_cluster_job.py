@@ -187,6 +187,7 @@ def test_its_state_and_its_queries_may_be_in_a_bucket(tmp_path: Path, schemas: S
     assert "Traceback" not in folder.told
 
 
+@SOAK
 def test_what_a_cluster_lacks_is_told(tmp_path: Path) -> None:
     with _job(tmp_path, workers=0) as (machines, folder):
         folder.put("payment", payments(1, 100))

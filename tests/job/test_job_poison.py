@@ -184,6 +184,7 @@ def test_lines_that_end_their_decoder_are_dead_letters(
     assert bodies(folder) == expected(folder, [rest, more])
 
 
+@pytest.mark.soak
 def test_a_worker_that_is_killed_once_costs_nothing(tmp_path: Path, dying: Dying) -> None:
     folder = JobFolder(tmp_path / "job", pack(), ("payment",))
     path = folder.put("payment", payments(9, 600))

@@ -138,6 +138,7 @@ def test_a_python_worker_that_does_not_come_up_in_time_is_tried_again(
     assert folder.ids() == {one["id"] for one in in_process(folder, [[("payment", file)]])}
 
 
+@SOAK
 def test_a_console_prints_no_more_once_the_job_is_to_stop(tmp_path: Path) -> None:
     console = '[receivers.screen]\nkind = "console"\n'
     folder = JobFolder(tmp_path / "job", pack(), ("payment",), more=console)

@@ -32,7 +32,7 @@ from cep.web.page.headers import POLICY
 from cep.web.page.live import Pace
 from rules.packs import load
 
-pytestmark = pytest.mark.usefixtures("store")
+pytestmark = [pytest.mark.usefixtures("store"), pytest.mark.slow]
 
 ROOT = Path(__file__).parents[2]
 CSRF = re.compile('name="csrf" value="([^"]+)"')
@@ -54,7 +54,6 @@ def signed_in(place: ServedDesk, who: str) -> tuple[httpx.Client, str]:
     return found, carried[1]
 
 
-@pytest.mark.slow
 def test_every_address_asks_for_what_it_should(place: ServedDesk, work: dict[str, StoredAlert]) -> None:
     """On this machine everybody reads; only a token that may operate, with the session's text, acts.
     Elsewhere one reads with a token that may read."""
@@ -104,7 +103,6 @@ def test_every_address_asks_for_what_it_should(place: ServedDesk, work: dict[str
     assert anna.post("/silences", data={"csrf": anna_csrf}).status_code == 401
 
 
-@pytest.mark.slow
 def test_an_erased_alert_has_a_page_that_says_so(place: ServedDesk, work: dict[str, StoredAlert]) -> None:
     gone = work["failed"].alert
     key = json.dumps(gone["key"])
@@ -131,7 +129,6 @@ def test_no_address_is_beside_the_tables(place: ServedDesk) -> None:
     assert len(app.routes) == len(told + beside)
 
 
-@pytest.mark.slow
 def test_the_cookie_is_for_the_page_alone(place: ServedDesk) -> None:
     found = client(place)
     asked = CSRF.search(found.get("/sign-in").text)
@@ -154,7 +151,6 @@ def found_csrf(of: httpx.Client) -> str:
     return asked[1]
 
 
-@pytest.mark.slow
 def test_every_answer_has_the_policy(place: ServedDesk) -> None:
     for path in (
         "/",
@@ -198,7 +194,6 @@ class Stream:
         return [next(every) for _ in range(count)]
 
 
-@pytest.mark.slow
 def test_a_stream_is_resumed_without_gap_or_double(place: ServedDesk) -> None:
     first = place.raise_alerts([alert(n) for n in range(40)])
     numbers = [one.number for one in first]
@@ -217,7 +212,6 @@ def test_a_stream_is_resumed_without_gap_or_double(place: ServedDesk) -> None:
     assert ahead.numbers(1) == [new[0].number]
 
 
-@pytest.mark.slow
 def test_who_lacks_too_much_is_told_so(place: ServedDesk) -> None:
     place.raise_alerts([alert(n) for n in range(300)])
     found = list(Stream(place, "?after=0").events())
@@ -241,7 +235,6 @@ def test_streams_end_with_the_server(tmp_path: Path) -> None:
     assert place.live.watchers == 0
 
 
-@pytest.mark.slow
 def test_exports_hold_what_is_filtered(place: ServedDesk, work: dict[str, StoredAlert]) -> None:
     place.raise_alerts([alert(50, rule="large_amount", summary="=1+1", severity="high")])
     lines = client(place).get("/alerts.jsonl?severity=high").text.splitlines()
@@ -269,7 +262,6 @@ def test_what_others_wrote_is_as_they_wrote_it(folder: str) -> None:
         assert one["integrity"].startswith("sha512-")
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("work")
 def test_dead_letters_are_marked_mended_and_replayed(place: ServedDesk) -> None:
     for text in (b"<script>alert(1)</script>", b"\xff", b"second"):
@@ -303,7 +295,6 @@ def test_dead_letters_are_marked_mended_and_replayed(place: ServedDesk) -> None:
     assert [one.letter.data for one in taken] == [b'{"payment_id": "p1", "amount": ']
 
 
-@pytest.mark.slow
 def test_standing_queries_are_tried_by_whoever_may_read(place: ServedDesk) -> None:
     hostile = {"id": "<b>q", "query": 'recall* OR "<script>alert(1)</script>"', "tags": ["<i>"]}
     with_queries(place, [hostile, {"id": "second", "query": "tyre"}, {"id": "broken", "query": "("}])
@@ -340,7 +331,6 @@ def test_standing_queries_are_tried_by_whoever_may_read(place: ServedDesk) -> No
     assert elsewhere.status_code == 401
 
 
-@pytest.mark.slow
 def test_a_client_may_have_so_many_streams(tmp_path: Path) -> None:
     """Of an address without a token, of a token wherever it is; who has none open goes on."""
     place = prepared(tmp_path)

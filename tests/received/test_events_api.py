@@ -17,6 +17,8 @@ from cep.sources.http.intake import Intake
 from cep.sources.http.segments import Position, path_of
 from cep.web.api.events import LONGEST
 
+pytestmark = pytest.mark.slow
+
 LINES = {"content-type": "application/x-ndjson"}
 ONE = {"content-type": "application/cloudevents+json"}
 BATCH = {"content-type": "application/cloudevents-batch+json; charset=utf-8"}

@@ -19,7 +19,7 @@ from cep.web.api.openapi import description, schema_of
 from cep.web.api.operation import Operation
 from cep.web.api.routes import LONGEST_BODY
 
-pytestmark = pytest.mark.usefixtures("store")
+pytestmark = [pytest.mark.usefixtures("store"), pytest.mark.slow]
 
 IDS = [one.id for one in SOME]
 GONE = "0" * 64
@@ -64,7 +64,6 @@ def fits(answer: Any, one: Operation) -> None:
     Draft202012Validator({**schema, "components": whole["components"]}).validate(answer)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "one", [one for one in OPERATIONS if one.name not in NOT_TRIED], ids=lambda one: one.name
 )
@@ -77,7 +76,6 @@ def test_an_answer_fits_its_description(client: Client, one: Operation) -> None:
     fits(answer.value, one)
 
 
-@pytest.mark.slow
 def test_the_description_is_served_and_is_that_of_the_operations(client: Client) -> None:
     answer = client.get("/openapi.json")
     assert answer.value == description()
@@ -191,7 +189,6 @@ def test_alerts_go_out_again_by_filter(client: Client) -> None:
     assert [one["state"] for one in states] == ["pending", "pending"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "path", "body", "status", "code"),
     [
