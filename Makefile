@@ -4,8 +4,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Spark tests side by side: each needs a core and 3 GB
-SPARKS ?= 2
+# Spark tests side by side, each of 3 GB; empty: one more than there are cores
+SPARKS ?=
 EFFORT ?= 10
 STAMP := $(VENV)/.installed
 # drawn by tests of the page; without a font there is nothing to see

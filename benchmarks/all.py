@@ -59,6 +59,8 @@ FULL: Mapping[str, str] = {
     "machines": "",
     "bucket": "",
     "idle_job": "",
+    "job_databases": "",
+    "load": "half --minutes 3",
 }
 """The benchmarks, in the order in which they run, with the sizes of README.md's figures."""
 
@@ -105,6 +107,8 @@ SMALL: Mapping[str, str] = {
     "machines": "--events 50000 --times 1 --workers 1",
     "bucket": "--turns 1 --seconds 2 --files 2",
     "idle_job": "--turns 1 --seconds 5 --files 2",
+    "job_databases": "--events 50000 --turns 1",
+    "load": "hot --events 200000",
 }
 
 

@@ -2,7 +2,8 @@
 
     python tests/side_by_side.py [JVMS]
 
-`JVMS` of them run at a time (2). Generated tests try EFFORT of their usual number of examples, the same every
+`JVMS` of them run at a time, one more than there are cores where nothing is said, and as many others: all
+wait for a part of their time. Generated tests try EFFORT of their usual number of examples, the same every
 time; CEP_EFFORT=1 tries all, and `make soak` new ones. Those with a JVM go first on the processor. A browser
 begins when they or the others have ended. Prints what the others come to as they run, then what those with a
 JVM came to. Ends as pytest does: with 0 if all passed.
@@ -21,6 +22,7 @@ from pathlib import Path
 
 PYTEST = [sys.executable, "-m", "pytest", "-q"]
 EFFORT = "0.1"
+AT_ONCE = str(len(os.sched_getaffinity(0)) + 1)
 JVM, OTHERS = "(spark or kafka) and not soak", "not spark and not kafka and not soak and not browser"
 ONE_BY_ONE = ("--dist", "loadgroup", "--no-loadscope-reorder")
 """Each test goes to whoever is free, in order; those of a group, which share a job, to one."""
@@ -56,7 +58,7 @@ def main(jvms: str) -> int:
             stderr=subprocess.STDOUT,
         )
         others = subprocess.Popen(
-            ["nice", "-n", "4", *PYTEST, "-n", "auto", "--dist", "worksteal", "-m", OTHERS],
+            ["nice", "-n", "4", *PYTEST, "-n", AT_ONCE, "--dist", "worksteal", "-m", OTHERS],
             env=environment,
         )
         running = [others, beside]
@@ -75,4 +77,4 @@ def main(jvms: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:2] or ["2"]))
+    sys.exit(main(*sys.argv[1:2] or [AT_ONCE]))

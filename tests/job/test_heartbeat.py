@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+import psutil
 import pytest
 from effort import examples
 from hypothesis import given, settings
@@ -244,6 +245,8 @@ def test_an_idle_job_rests_and_is_awake_at_once(tmp_path: Path) -> None:
         stopping = threading.Event()
         stopping.wait(2 * HEARTBEAT)
         assert len(folder.commits()) - last <= 4
+        # nothing stays open of the tasks of a batch (SPARK-58932)
+        assert len(_left_open(folder)) <= 4, "connections that Java does not close"
         (folder.root / "packs" / "pack.rules").write_text(pack(idle="idle 3 seconds", more=silence))
         _deploy(folder)
         assert job.stop() == 143, folder.told
@@ -258,6 +261,12 @@ def _payment(id_: str, moment: int) -> dict[str, Any]:
 
 def _silent(folder: JobFolder) -> set[object]:
     return {alert["emit"]["card"] for alert in folder.alerts() if alert["rule"] == "silence"} & {"c"}  # type: ignore[index]
+
+
+def _left_open(folder: JobFolder) -> list[object]:
+    """The connections of Java that the other side has closed."""
+    (java,) = folder.processes_of("java")
+    return [one for one in java.net_connections("tcp") if one.status == psutil.CONN_CLOSE_WAIT]
 
 
 def _deploy(folder: JobFolder) -> None:

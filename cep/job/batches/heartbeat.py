@@ -3,7 +3,7 @@
 Spark would begin one at every trigger, and each costs a quarter of a second of processor time. So after a
 batch in which nothing came, the driver keeps Spark from the next one while
 
-* no source may have something new: each gives a sign that changes before that (Source.sign);
+* no source has news: each gives a sign, another one as soon as something may have come (Source.sign);
 * nothing was asked of the job, as a deploy, or letters to be read again;
 * the clock alone changes nothing (cep.job.clocks.idle.next_change).
 """
@@ -14,10 +14,6 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
-
-from alerts.outbox import OutboxError
-from cep.errors import JobError
-from cep.sources.checkpoint import DamagedError
 
 if TYPE_CHECKING:
     from cep.sources.checkpoint import Checkpoint
@@ -85,11 +81,11 @@ class Heartbeat:
             return None
         try:
             return source.sign(self._checkpoint, name)
-        except (JobError, DamagedError, OSError):  # of what is wrong the next batch tells
+        except Exception:  # of what is wrong the next batch tells
             return None
 
     def _has_been_asked(self) -> bool:
         try:
             return self._asked()
-        except (JobError, OutboxError, OSError):
+        except Exception:
             return True
