@@ -151,6 +151,14 @@ def pause(one: subprocess.Popen[str], file: Path) -> None:
         time.sleep(0.01)
 
 
+def wait_until_written(outbox: Outbox) -> None:
+    """Returns when the outbox knows of every alert that it was delivered."""
+    deadline = time.monotonic() + 60
+    while any(one.pending for one in outbox.status().values()):
+        assert time.monotonic() < deadline, outbox.status()
+        time.sleep(0.02)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
 def test_another_takes_over_from_one_that_is_killed_or_paused(
@@ -170,6 +178,7 @@ def test_another_takes_over_from_one_that_is_killed_or_paused(
             line_of(second, "taken over from first")
             ids |= fill(outbox, 1, 20)
             server.wait_for(lambda calls: len({(call.path, call.id) for call in calls}) == 3 * len(ids))
+            wait_until_written(outbox)  # also what only the first had sent
             if how == signal.SIGSTOP:
                 first.send_signal(signal.SIGCONT)
             line = second.communicate("end\n", timeout=60)[0]
