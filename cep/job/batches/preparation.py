@@ -36,6 +36,7 @@ class Preparation:
         self.drain = False
         self.accepted: frozenset[str] = frozenset()
         self._told: frozenset[str] = frozenset()
+        self._replayable: Collection[str] = ()
 
     def manifest(self, number: int, before: Result | None) -> Manifest:
         """The manifest of batch `number`, after a batch with the result `before` (None for batch 0).
@@ -74,17 +75,18 @@ class Preparation:
 
     def asked(self) -> bool:
         """True if the next batch has something to do besides new events. Raises OutboxError and OSError."""
-        return self._deploys.asked or bool(self._letters(set(self._deploys.reading)))
+        return self._deploys.asked or bool(self._letters())
 
     def _with_letters(self, made: Manifest, plan: Plan) -> Manifest:
         """The manifest with the dead letters that wait to be read again."""
         feeds = {feed.name: feed for feed in self._deploys.running.job.feeds}
-        letters = self._letters(plan.streams.keys() & feeds.keys() & set(self._deploys.reading))
-        return replayed.fixed(self._around.folder.manifests, made, letters, feeds)
+        self._replayable = plan.streams.keys() & feeds.keys() & set(self._deploys.reading)
+        return replayed.fixed(self._around.folder.manifests, made, self._letters(), feeds)
 
-    def _letters(self, streams: Collection[str]) -> list[StoredLetter]:
+    def _letters(self) -> list[StoredLetter]:
+        """The dead letters that wait and that a batch of the last plan can read again."""
         with self._around.outbox.reading() as connection:
-            return letter_replays.waiting(connection, streams)
+            return letter_replays.waiting(connection, self._replayable)
 
     def _again(self, found: Manifest) -> Manifest:
         """The manifest of a batch that is run again, with what was lost of its files since."""
