@@ -16,7 +16,7 @@ PACK = """pack p version "1"
 stream e { id_: string  at: timestamp  k: string  v: long  id id_  time at }
 rule r { by k  match a: e[v == 1] -> b: e[v == 2]  within 1 hour }
 """
-RUNS = 700
+RUNS = 200
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ numbers mean.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -26,7 +26,7 @@ from cep.operators.patterns.runtime.chains import in_pool
 from cep.operators.patterns.runtime.runs import Runs
 from cep.plan.plan import Plan
 from cep.state.keys import Keys
-from rules.typed import Expression, Stream
+from rules.typed import Stream
 
 Ints = npt.NDArray[np.int64]
 KINDS: Mapping[int, Kind] = {
@@ -60,6 +60,7 @@ class TraceWriter:
     keys: Keys
     book: EventBook
     trace: Trace
+    _conditions: dict[tuple[int, bool], str | None] = field(default_factory=dict)
 
     def write(self, rows: Ints, nodes: Ints) -> None:
         """Add what the rows say; `nodes` are the kernel's."""
@@ -215,8 +216,16 @@ class TraceWriter:
             failed = "absence"
         elif why != kernel_trace.WHY_UNTIL:
             failed = "earlier" if why == kernel_trace.WHY_EARLIER else "alone"
-            text = _condition(step.condition, failed == "earlier")
+            text = self._condition(number, failed == "earlier")
         return replace(record, step=step.name, place=step.span, failed=failed, condition=text)
+
+    def _condition(self, step: int, earlier: bool) -> str | None:
+        """The text of the part of a step's condition that names earlier events, or that does not."""
+        if (step, earlier) not in self._conditions:
+            parts = conjuncts(self._machine.steps[step].condition)
+            told = [part.span.text for part in parts if names_earlier(part) == earlier]
+            self._conditions[step, earlier] = " and ".join(told) or None
+        return self._conditions[step, earlier]
 
     def _bound(self, record: Record) -> str:
         """The bound that ended a run at the record's time: `within` or `gap`."""
@@ -312,9 +321,3 @@ def _type_of(stream: Stream, path: str) -> object:
     from cep.operators.patterns.compile.program import field_type
 
     return field_type(stream, tuple(path.split(".")))
-
-
-def _condition(condition: Expression | None, earlier: bool) -> str | None:
-    """The text of the part of a condition that is over the event alone, or that names earlier ones."""
-    parts = [part.span.text for part in conjuncts(condition) if names_earlier(part) == earlier]
-    return " and ".join(parts) or None
