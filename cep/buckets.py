@@ -7,7 +7,8 @@ is asked of it. Neither library is imported before there is a bucket.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -16,6 +17,8 @@ from cep.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from upath import UPath
+
+    from cep.files import AnyPath
 
 NO_STORE = "CEP0757"
 NO_LIBRARY = "CEP0758"
@@ -137,3 +140,14 @@ def silent(url: str) -> str:
 def of_store(error: BaseException) -> bool:
     """True for an error of the client of a store."""
     return type(error).__module__.partition(".")[0] in ("aiobotocore", "botocore", "s3fs", "aiohttp")
+
+
+@contextmanager
+def store_errors(path: AnyPath) -> Iterator[None]:
+    """What the client of a store raises within becomes an OSError with a sentence; the place is `path`."""
+    try:
+        yield
+    except Exception as error:
+        if of_store(error):
+            raise OSError(None, said_of(str(path), error), str(path)) from error
+        raise

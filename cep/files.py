@@ -71,7 +71,8 @@ def content(path: AnyPath) -> bytes:
     """The bytes of a file. Raises OSError."""
     if isinstance(path, Path):
         return path.read_bytes()
-    found: bytes = path.fs.cat_file(path.path)  # asks once, where opening it asks twice
+    # asks once: one that may be read in parts, or is opened, is asked for its size before
+    found: bytes = path.fs.cat_file(path.path, max_concurrency=1)
     return found
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cep.buckets import UNFIT
 from cep.config.job import Job, KeptInBucket
 from cep.config.places import Places
-from cep.config.values import BUCKETS, keep_time
+from cep.config.values import BUCKETS
 from cep.secrets import Secret
 from cep.sources.http.http import Http
 from rules.diagnostics import Diagnostic
@@ -33,7 +33,7 @@ def kept_in(given: JobFile, folder: Path) -> tuple[Path, KeptInBucket | None]:
     return folder / (given.job.local or f"local-{given.job.name}/"), bucket
 
 
-def check_bucket(job: Job, given: JobFile) -> Iterator[Diagnostic]:
+def check_bucket(job: Job) -> Iterator[Diagnostic]:
     """Mistakes in what a job with a state in a bucket has besides, and options that only such a one has."""
     places, there = job.places, job.places.value(("job", "state"))
     if job.bucket is None:
@@ -49,7 +49,7 @@ def check_bucket(job: Job, given: JobFile) -> Iterator[Diagnostic]:
         help_ = 'write [outbox] url = "postgresql://user@host/name"'
         yield Diagnostic(UNFIT, "error", said, there, help=help_)
     yield from _keys(job.bucket, places)
-    yield from _without_folder(job, given)
+    yield from _without_folder(job)
 
 
 def _keys(bucket: KeptInBucket, places: Places) -> Iterator[Diagnostic]:
@@ -63,14 +63,11 @@ def _keys(bucket: KeptInBucket, places: Places) -> Iterator[Diagnostic]:
         yield Diagnostic(UNFIT, "warning", said, places.value(("s3", "secret_key")), help=help_)
 
 
-def _without_folder(job: Job, given: JobFile) -> Iterator[Diagnostic]:
-    """Mistakes: options that need files written piece by piece, which a bucket does not have."""
+def _without_folder(job: Job) -> Iterator[Diagnostic]:
+    """Mistakes: feeds that need files written piece by piece, which a bucket does not have."""
     for feed in job.feeds:
         if isinstance(feed.source, Http):
             said = f"feed `{feed.name}` would keep what comes by HTTP in the state, which is in a bucket"
             help_ = "take these events from a topic, or keep the state in a folder"
             place = job.places.value(("feeds", feed.name, "source"))
             yield Diagnostic(UNFIT, "error", said, place, help=help_)
-    if "keep" in given.record.model_fields_set and keep_time(given.record.keep):
-        said, help_ = "a job with its state in a bucket records no events", 'write keep = "0"'
-        yield Diagnostic(UNFIT, "error", said, job.places.value(("record", "keep")), help=help_)

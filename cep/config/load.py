@@ -142,7 +142,7 @@ def _validated(
     diagnostics.extend(check_tokens(job, environ))
     diagnostics.extend(check_mask_key(job))
     diagnostics.extend(check_machines(job))
-    diagnostics.extend(check_bucket(job, shaped))
+    diagnostics.extend(check_bucket(job))
     diagnostics.extend(check_notifying(job, shaped))
     diagnostics.extend(without_effect(job))
     return JobLoaded(None if has_errors(diagnostics) else job, tuple(in_order(diagnostics)))
@@ -177,7 +177,7 @@ def _job(path: Path, shaped: JobFile, receivers: Sequence[Section], places: Plac
             Token(name, Secret(one.secret, folder), tuple(dict.fromkeys(one.scopes)))
             for name, one in shaped.tokens.items()
         ),
-        keep=keep_time(shaped.record.keep) if bucket is None else 0,
+        keep=keep_time(shaped.record.keep),
         retention=_retention(shaped.retention),
         letters=letters_of(shaped.deadletters, folder),
         places=places,

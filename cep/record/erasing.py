@@ -1,6 +1,6 @@
 """Events of the record that somebody asks to have erased: files are written anew without them.
 
-As when they were first written: beside the place, then renamed. A batch that is run again writes its files
+As when they were first written, whole or not at all. A batch that is run again writes its files
 again, with the events that its inputs have.
 """
 
@@ -10,20 +10,25 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from alerts.notation import json_value
 from alerts.sought import Fields, Sought
 from cep.events import language_type
 from cep.expressions.held import as_held, inside, python
-from cep.record.layout import aside_of, days_in, files_in, left_behind, streams_in
+from cep.record.layout import RecordFile, aside_of, days_in, files_in, left_behind, streams_in
+from cep.record.places import parquet, remove_files, sink
 from cep.record.writing import STREAM_NAME, TIME_COLUMN, writer
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
+
+    from cep.files import AnyPath
 
 _ONE = threading.Lock()
 """Two erasures of one process would write one file aside."""
@@ -38,35 +43,34 @@ class Events:
     fields: Mapping[str, Fields]
 
 
-def files(record: Path) -> Iterator[Path]:
+def files(record: AnyPath) -> Iterator[RecordFile]:
     """All files of the record. Raises OSError."""
     for stream in streams_in(record):
         for _, day in days_in(stream):
-            yield from (one.path for one in files_in(day))
+            yield from files_in(day)
 
 
-def remove_unfinished(record: Path) -> None:
+def remove_unfinished(record: AnyPath) -> None:
     """Remove the files that processes left behind when they ended; nobody reads those. Raises OSError."""
     for stream in streams_in(record):
         for _, day in days_in(stream):
-            for path in left_behind(day):
-                path.unlink(missing_ok=True)
+            remove_files(list(left_behind(day)))
 
 
-def erase(path: Path, events: Events, *, dry_run: bool) -> int:
+def erase(of: RecordFile, events: Events, *, dry_run: bool) -> int:
     """Write a file anew without the events, or remove it where it has no others; the number of events.
 
     Raises what `UNREADABLE` names. A file that is removed meanwhile has none.
     """
-    with _ONE, suppress(FileNotFoundError), pq.ParquetFile(path) as file:
+    with _ONE, suppress(FileNotFoundError), parquet(of.path, of.size) as file:
         found = [_rows(file, group, events) for group in range(file.num_row_groups)]
         count = int(sum(rows.sum() for rows in found))
         if not count or dry_run:
             return count
         if count == file.metadata.num_rows:
-            path.unlink()
+            remove_files([of.path])
         else:
-            _without(path, file, found)
+            _without(of.path, file, found)
         return count
     return 0
 
@@ -102,16 +106,15 @@ def _fitting(column: pa.Array, path: tuple[str, ...], name: str, sought: Sought)
     return mask
 
 
-def _without(path: Path, file: pq.ParquetFile, going: list[npt.NDArray[np.bool_]]) -> None:
-    schema, aside = file.schema_arrow, aside_of(path)
+def _without(path: AnyPath, file: pq.ParquetFile, going: list[npt.NDArray[np.bool_]]) -> None:
+    schema, anew = file.schema_arrow, sink(path, aside_of(path))
     time = (schema.metadata or {})[TIME_COLUMN].decode()
     try:
-        with pa.OSFile(str(aside), "wb") as sink, writer(sink, schema, time) as anew:
+        with writer(anew.stream, schema, time) as written:
             for group, rows in enumerate(going):
                 if not rows.all():
                     table = file.read_row_group(group).filter(pa.array(~rows))
-                    anew.write_table(table, row_group_size=len(table))
-        aside.replace(path)
+                    written.write_table(table, row_group_size=len(table))
+        anew.finish()
     finally:
-        with suppress(OSError):
-            aside.unlink(missing_ok=True)
+        anew.abandon()

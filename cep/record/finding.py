@@ -6,21 +6,29 @@ events are all older than what is looked for, or younger, only the foot is read.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from alerts.notation import json_value
 from cep.events import FILE, OFFSET, language_type
 from cep.expressions.held import as_held, python
 from cep.record.layout import RecordFile, days_in, files_in
+from cep.record.places import AT_ONCE, parquet
 from cep.record.writing import ARRIVAL, ID_COLUMN, PARTITION, STREAM_NAME, TIME_COLUMN
 
+if TYPE_CHECKING:
+    from cep.files import AnyPath
+
+_Seen = tuple[list["RecordedEvent"], int] | None
+"""The events sought of a file, and how many it has; None where it cannot be read."""
 _UNREADABLE = (OSError, pa.ArrowException, ValueError, KeyError)
 
 
@@ -45,10 +53,14 @@ class RecordedEvent:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The most files and events that one look goes through; either is about a second's work."""
+    """The most files and events that one look goes through; either is about a second's work.
+
+    `at_once` files are read at a time.
+    """
 
     files: int = 4_000
     events: int = 20_000_000
+    at_once: int = 1
 
     def shared(self, number: int) -> Limits:
         """The part of one of several looks."""
@@ -78,7 +90,11 @@ class Look:
     oldest: str | None = None
 
 
-def look_for(stream: Path, sought: Sought, limits: Limits) -> Look:
+IN_BUCKET = Limits(files=1_000, at_once=AT_ONCE)
+"""A store answers in some ten milliseconds."""
+
+
+def look_for(stream: AnyPath, sought: Sought, limits: Limits) -> Look:
     """The events sought in the folder of a stream. Raises OSError where it cannot be listed."""
     look, files, events = Look(), 0, 0
     days = days_in(stream)
@@ -86,48 +102,73 @@ def look_for(stream: Path, sought: Sought, limits: Limits) -> Look:
     left = set(sought.ids)
     values = pa.array(sorted(left), pa.string())
     batch = None
-    for one in _backwards(days, sought):
-        # all lanes of a batch: one that is run again on fewer cores leaves files of the lanes before
-        if one.batch != batch and (not left or files >= limits.files or events >= limits.events):
-            look.limited = bool(left)
-            break
-        batch, files = one.batch, files + 1
-        try:
-            came, seen = _in_file(one, sought, values)
-        except _UNREADABLE:
-            look.unreadable += 1
-            continue
-        events += seen
-        for event in came:
-            look.found.setdefault(event.id, []).append(event)
-            left.discard(event.id)
+    inside = partial(_in_file, sought=sought, values=values)
+    with closing(_in_turn(_backwards(days, sought), inside, limits.at_once)) as results:
+        for one, result in results:
+            # all lanes of a batch: one that is run again on fewer cores leaves files of the lanes before
+            if one.batch != batch and (not left or files >= limits.files or events >= limits.events):
+                look.limited = bool(left)
+                break
+            batch, files = one.batch, files + 1
+            if result is None:
+                look.unreadable += 1
+                continue
+            came, seen = result
+            events += seen
+            for event in came:
+                look.found.setdefault(event.id, []).append(event)
+                left.discard(event.id)
     for id_, several in look.found.items():
         look.found[id_] = _in_order_of_arrival(several)
     return look
 
 
-def _backwards(days: list[tuple[str, Path]], sought: Sought) -> Iterator[RecordFile]:
+def _in_turn(
+    files: Iterator[RecordFile], inside: Callable[[RecordFile], _Seen], at_once: int
+) -> Generator[tuple[RecordFile, _Seen]]:
+    """Files in their order with what is in each, of which some are read ahead."""
+    if at_once == 1:
+        yield from ((one, inside(one)) for one in files)
+        return
+    ahead: deque[tuple[RecordFile, Future[_Seen]]] = deque()
+    pool = ThreadPoolExecutor(at_once, "record")
+    try:
+        for one in files:
+            ahead.append((one, pool.submit(inside, one)))
+            if len(ahead) == at_once:
+                first, result = ahead.popleft()
+                yield first, result.result()
+        for first, result in ahead:
+            yield first, result.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _backwards(days: list[tuple[str, AnyPath]], sought: Sought) -> Iterator[RecordFile]:
     for day, path in days:
         if day <= sought.day:
             yield from (one for one in files_in(path) if one.batch <= sought.batch)
 
 
-def _in_file(of: RecordFile, sought: Sought, values: pa.Array) -> tuple[list[RecordedEvent], int]:
-    """The events sought of a file, and how many were looked through. Raises what `_UNREADABLE` names."""
+def _in_file(of: RecordFile, *, sought: Sought, values: pa.Array) -> _Seen:
+    """The events sought of a file, and how many were looked through; None where it cannot be read."""
     found: list[RecordedEvent] = []
     seen = 0
-    with pq.ParquetFile(of.path) as file:
-        said = file.schema_arrow.metadata or {}
-        id_, time = said[ID_COLUMN].decode(), said[TIME_COLUMN].decode()
-        for group in range(file.num_row_groups):
-            if not _may_hold(file.metadata.row_group(group), time, sought):
-                continue
-            ids = file.read_row_group(group, columns=[id_]).column(id_)
-            seen += len(ids)
-            mask = pc.is_in(ids, values)
-            if pc.any(mask).as_py():
-                rows = file.read_row_group(group).filter(mask)
-                found += _events(rows, said[STREAM_NAME].decode(), (id_, time), of.batch)
+    try:
+        with parquet(of.path, of.size) as file:
+            said = file.schema_arrow.metadata or {}
+            id_, time = said[ID_COLUMN].decode(), said[TIME_COLUMN].decode()
+            for group in range(file.num_row_groups):
+                if not _may_hold(file.metadata.row_group(group), time, sought):
+                    continue
+                ids = file.read_row_group(group, columns=[id_]).column(id_)
+                seen += len(ids)
+                mask = pc.is_in(ids, values)
+                if pc.any(mask).as_py():
+                    rows = file.read_row_group(group).filter(mask)
+                    found += _events(rows, said[STREAM_NAME].decode(), (id_, time), of.batch)
+    except _UNREADABLE:
+        return None
     return [one for one in found if _in_time(one.time, sought)], seen
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cep.record.layout import days_in, ended_before, ours_in, streams_in
+from cep.record.places import at_a_time, remove_empty, remove_files
+
+if TYPE_CHECKING:
+    from cep.files import AnyPath
 
 
-def expired(record: Path, now: int, keep: int) -> Iterator[Path]:
+def expired(record: AnyPath, now: int, keep: int) -> Iterator[AnyPath]:
     """The folders of days that were over at `now - keep`, wall clock and length in nanoseconds; with `keep` 0
     those of every day. Raises OSError."""
     for stream in streams_in(record):
@@ -18,18 +21,16 @@ def expired(record: Path, now: int, keep: int) -> Iterator[Path]:
                 yield path
 
 
-def remove(day: Path, going_on: Callable[[], bool]) -> int:
+def remove(day: AnyPath, going_on: Callable[[], bool]) -> int:
     """Remove what the record has of a day, as long as `going_on` says so; the number of files removed.
 
     Files of somebody else stay, with their folder. Raises OSError.
     """
-    count = 0
-    for path in ours_in(day):
+    files, step = list(ours_in(day)), at_a_time(day)
+    for first in range(0, len(files), step):
         if not going_on():
-            return count
-        path.unlink(missing_ok=True)
-        count += 1
+            return first
+        remove_files(files[first : first + step])
     for folder in (day, day.parent):
-        with suppress(OSError):  # something is in it
-            folder.rmdir()
-    return count
+        remove_empty(folder)
+    return len(files)

@@ -13,8 +13,13 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
+
+from cep.record.places import entries
+
+if TYPE_CHECKING:
+    from cep.files import AnyPath
 
 _LONGEST = 200
 """Bytes of a folder's name; file systems take 255."""
@@ -25,14 +30,15 @@ _ASIDE = re.compile(r"\.\d+-\d+\.parquet\.(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class RecordFile:
-    """A file of the record, by its name."""
+    """A file of the record, by its name; `size` is known of an object of a bucket."""
 
-    path: Path
+    path: AnyPath
     batch: int
     lane: int
+    size: int = -1
 
 
-def folder_of(record: Path, stream: str) -> Path:
+def folder_of(record: AnyPath, stream: str) -> AnyPath:
     """The folder of a stream's events. Whatever a name holds, it is one folder, and no two share one."""
     name = quote(stream, safe="")
     if set(name) == {"."}:
@@ -47,25 +53,25 @@ def day_of(clock: int) -> str:
     return datetime.fromtimestamp(clock // 10**9, UTC).date().isoformat()
 
 
-def file_of(record: Path, stream: str, batch: int, clock: int, lane: int) -> Path:
+def file_of(record: AnyPath, stream: str, batch: int, clock: int, lane: int) -> AnyPath:
     """The file of a stream's events that one lane of a batch accepted; `clock` is that of its manifest."""
     return folder_of(record, stream) / day_of(clock) / f"{batch}-{lane}.parquet"
 
 
-def aside_of(path: Path) -> Path:
-    """Where this process writes the file before it has its name."""
-    return path.with_name(f".{path.name}.{os.getpid()}")
+def aside_of(path: AnyPath) -> str:
+    """The name under which this process writes a file before it has its own."""
+    return f".{path.name}.{os.getpid()}"
 
 
-def streams_in(record: Path) -> list[Path]:
+def streams_in(record: AnyPath) -> list[AnyPath]:
     """The folders of streams that have something recorded, sorted. Raises OSError, but not for no record."""
     return _folders(record)
 
 
-def days_in(stream: Path) -> list[tuple[str, Path]]:
+def days_in(stream: AnyPath) -> list[tuple[str, AnyPath]]:
     """The days of a stream's folder, the newest first. Raises OSError, but not where there is no folder."""
     found = [(path.name, path) for path in _folders(stream) if _is_day(path.name)]
-    return sorted(found, reverse=True)
+    return sorted(found, key=lambda one: one[0], reverse=True)
 
 
 def ended_before(day: str, moment: int) -> bool:
@@ -74,27 +80,27 @@ def ended_before(day: str, moment: int) -> bool:
     return int(after.timestamp()) * 10**9 <= moment
 
 
-def files_in(day: Path) -> list[RecordFile]:
+def files_in(day: AnyPath) -> list[RecordFile]:
     """The files of a day, those of the last batch first. Raises OSError, but not where there is no folder."""
     found = []
-    for name in _names(day):
-        if of := _FILE.fullmatch(name):
-            found.append(RecordFile(day / name, int(of[1]), int(of[2])))
+    for one in entries(day):
+        if of := _FILE.fullmatch(one.name):
+            found.append(RecordFile(day / one.name, int(of[1]), int(of[2]), one.size))
     return sorted(found, key=lambda one: (-one.batch, one.lane))
 
 
-def ours_in(day: Path) -> Iterator[Path]:
+def ours_in(day: AnyPath) -> Iterator[AnyPath]:
     """Everything in a day's folder that the record made, whole or not. Raises OSError."""
-    for name in _names(day):
-        if _FILE.fullmatch(name) or _ASIDE.fullmatch(name):
-            yield day / name
+    for one in entries(day):
+        if _FILE.fullmatch(one.name) or _ASIDE.fullmatch(one.name):
+            yield day / one.name
 
 
-def left_behind(day: Path) -> Iterator[Path]:
+def left_behind(day: AnyPath) -> Iterator[AnyPath]:
     """What processes that have ended did not finish. Raises OSError."""
-    for name in _names(day):
-        if (aside := _ASIDE.fullmatch(name)) and not _lives(int(aside[1])):
-            yield day / name
+    for one in entries(day):
+        if (aside := _ASIDE.fullmatch(one.name)) and not _lives(int(aside[1])):
+            yield day / one.name
 
 
 def _lives(process: int) -> bool:
@@ -116,18 +122,6 @@ def _is_day(name: str) -> bool:
     return False
 
 
-def _folders(root: Path) -> list[Path]:
-    """The folders within, sorted; links are none, as whoever made them may have meant something else."""
-    try:
-        with os.scandir(root) as entries:
-            return sorted(Path(one.path) for one in entries if one.is_dir(follow_symlinks=False))
-    except FileNotFoundError:
-        return []
-
-
-def _names(day: Path) -> list[str]:
-    try:
-        with os.scandir(day) as entries:
-            return [one.name for one in entries]
-    except FileNotFoundError:
-        return []
+def _folders(root: AnyPath) -> list[AnyPath]:
+    """The folders within, sorted."""
+    return [root / name for name in sorted(one.name for one in entries(root) if one.is_folder)]

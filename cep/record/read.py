@@ -9,22 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from cep.buckets import store_errors
 from cep.errors import JobError
 from cep.events import MIN_TIME, document_of
 from cep.job.shipping import packs
 from cep.job.state_folder.folder import StateFolder
-from cep.record.finding import Limits, Look, RecordedEvent, Sought, look_for
+from cep.record.finding import IN_BUCKET, Limits, Look, RecordedEvent, Sought, look_for
 from cep.record.layout import day_of, folder_of, streams_in
 from cep.record.steps import Origin, Traced, traced
 
 if TYPE_CHECKING:
     from alerts.outbox.stored import StoredAlert
+    from cep.files import AnyPath
     from rules.typed import Pack, Rule
-
-DEFAULT = Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ class Evidence:
     missing: str
 
 
-def events_of(folder: StateFolder, stored: StoredAlert, limits: Limits = DEFAULT) -> Evidence:
+def events_of(folder: StateFolder, stored: StoredAlert, limits: Limits | None = None) -> Evidence:
     """The events of an alert of the job with this state.
 
     It takes about a second at most; nothing is written. Safe from any thread, beside a job that runs.
@@ -53,9 +52,11 @@ def events_of(folder: StateFolder, stored: StoredAlert, limits: Limits = DEFAULT
     taken = [(str(step), str(id_)) for step, ids in _steps(stored.alert) for id_ in ids]
     if not taken:
         return Evidence((), "")
-    rule = _rule(folder, stored.alert)
-    of = Traced({}, None) if rule is None else traced(*rule)
+    if limits is None:
+        limits = Limits() if folder.bucket is None else IN_BUCKET
     try:
+        rule = _rule(folder, stored.alert)
+        of = Traced({}, None) if rule is None else traced(*rule)
         looks = _looks(folder.record, stored, of, limits)
     except OSError as error:
         nothing = tuple(TakenEvent(step, id_, None) for step, id_ in taken)
@@ -71,9 +72,9 @@ def _steps(alert: Mapping[str, object]) -> list[tuple[str, list[str]]]:
     return list(cast("Mapping[str, list[str]]", alert["events"]).items())
 
 
-def _looks(record: Path, stored: StoredAlert, of: Traced, limits: Limits) -> dict[Path, Look]:
+def _looks(record: AnyPath, stored: StoredAlert, of: Traced, limits: Limits) -> dict[AnyPath, Look]:
     """A look for each stream, in its folder. Raises OSError."""
-    wanted: dict[Path, set[str]] = {}
+    wanted: dict[AnyPath, set[str]] = {}
     for step, ids in _steps(stored.alert):
         for folder, hits in _folders(record, step, of):
             wanted.setdefault(folder, set()).update(document_of(one) if hits else one for one in ids)
@@ -86,7 +87,7 @@ def _looks(record: Path, stored: StoredAlert, of: Traced, limits: Limits) -> dic
     }
 
 
-def _folders(record: Path, step: str, of: Traced) -> Iterator[tuple[Path, bool]]:
+def _folders(record: AnyPath, step: str, of: Traced) -> Iterator[tuple[AnyPath, bool]]:
     """The folders that may hold a step's events, and whether they are documents of its hits."""
     origins = of.steps.get(step)
     if origins is None:
@@ -96,7 +97,7 @@ def _folders(record: Path, step: str, of: Traced) -> Iterator[tuple[Path, bool]]
         yield folder_of(record, origin.stream), origin.hits
 
 
-def _known(step: str, id_: str, of: Traced, looks: Mapping[Path, Look]) -> list[RecordedEvent]:
+def _known(step: str, id_: str, of: Traced, looks: Mapping[AnyPath, Look]) -> list[RecordedEvent]:
     """All that was found of an id that a step took, in order of arrival."""
     origins = of.steps.get(step, (Origin("", False), Origin("", True)))
     return [
@@ -115,7 +116,7 @@ def _chosen(events: list[RecordedEvent], of: Traced, stored: StoredAlert) -> Rec
     return next(iter(fitting or events), None)
 
 
-def _why(lost: int, looks: Mapping[Path, Look]) -> str:
+def _why(lost: int, looks: Mapping[AnyPath, Look]) -> str:
     """The reason why so many events were not found."""
     them = "1 event is" if lost == 1 else f"{lost:,} events are"
     days = [look.oldest for look in looks.values() if look.oldest is not None]
@@ -129,7 +130,8 @@ def _why(lost: int, looks: Mapping[Path, Look]) -> str:
 
 
 def _rule(folder: StateFolder, alert: Mapping[str, object]) -> tuple[Pack, Rule] | None:
-    """The rule that raised an alert, with its pack, as they were; None where the text is gone."""
+    """The rule that raised an alert, with its pack, as they were; None where the text is gone. Raises OSError
+    where a store does not answer."""
     pack = _pack(folder.packs, str(alert["revision"]))
     if pack is None:
         return None
@@ -137,8 +139,9 @@ def _rule(folder: StateFolder, alert: Mapping[str, object]) -> tuple[Pack, Rule]
 
 
 @lru_cache(maxsize=16)
-def _pack(folder: Path, revision: str) -> Pack | None:
+def _pack(folder: AnyPath, revision: str) -> Pack | None:
     try:
-        return packs.load(folder, revision)
+        with store_errors(folder):
+            return packs.load(folder, revision)
     except JobError:
         return None

@@ -1,8 +1,7 @@
 """The accepted events of a batch, written by the mappers: one file for a stream and lane, whole or absent.
 
-A file is written beside its place and renamed. It is not flushed to disk: what a loss of power takes with it
-is a page. Columns are the stream's own; where the id or the time of an event is one of them, it is not
-written twice, and the file says which it is.
+What a loss of power takes with it is a page. Columns are the stream's own; where the id or the time of an
+event is one of them, it is not written twice, and the file says which it is.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -22,11 +20,13 @@ from alerts.masking import Mask
 from cep.counters import Counts, RecordBytes, RecordEvents, RecordFailures
 from cep.events import FILE, ID, TIME, Events
 from cep.record.layout import aside_of, file_of
+from cep.record.places import Sink, sink
 from rules.types import Scalar
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
+    from cep.files import AnyPath
     from rules.typed import Stream
 
 PARTITION, ARRIVAL = "@partition", "@arrival"
@@ -46,7 +46,7 @@ class RecordedBatch:
     `mask` hashes the values of secret fields.
     """
 
-    folder: Path
+    folder: AnyPath
     batch: int
     clock: int
     lane: int
@@ -108,8 +108,7 @@ class _File:
     rows: int = 0
     failure: str | None = None
     _writer: pq.ParquetWriter | None = None
-    _sink: pa.NativeFile | None = None
-    _aside: Path | None = None
+    _sink: Sink | None = None
     _form: _Form = field(init=False)
 
     def __post_init__(self) -> None:
@@ -128,60 +127,43 @@ class _File:
             self._fail(error)
 
     def finish(self) -> int:
-        """Close and rename; the number of bytes written, 0 where that failed."""
-        if self._writer is None or self._sink is None or self._aside is None or self.failure is not None:
+        """Close it and give it its name; the number of bytes written, 0 where that failed."""
+        if self._writer is None or self._sink is None or self.failure is not None:
             return 0
         try:
             self._writer.close()
-            self._sink.close()
-            size = self._aside.stat().st_size
-            self._aside.replace(self._path)
+            size = self._sink.finish()
         except (OSError, pa.ArrowException) as error:
             self._fail(error)
             return 0
-        self._aside = None
+        self._sink = None
         return size
 
     def abandon(self) -> None:
         """Remove what has not its name yet."""
-        if self._aside is None:
+        if self._sink is None:
             return
-        for open_ in (self._writer, self._sink):
-            if open_ is not None:
-                with suppress(OSError, pa.ArrowException):
-                    open_.close()
         if self._writer is not None:
+            with suppress(OSError, pa.ArrowException):
+                self._writer.close()
             self._writer.is_open = (
                 False  # else it is closed again, and complains, when nobody has it any more
             )
-        with suppress(OSError):
-            self._aside.unlink(missing_ok=True)
-        self._aside = None
-
-    @property
-    def _path(self) -> Path:
-        of = self.of
-        return file_of(of.folder, self.stream.name, of.batch, of.clock, of.lane)
+        self._sink.abandon()
+        self._sink = None
 
     def _opened(self, schema: pa.Schema) -> pq.ParquetWriter:
         """The writer. Raises OSError."""
-        folder = self._path.parent
-        folder.mkdir(parents=True, exist_ok=True)
-        disk = os.statvfs(folder)
-        if disk.f_bavail * disk.f_frsize < self.of.reserve:
-            raise NoRoomError(f"the disk has less than {self.of.reserve >> 20:,} MiB free")
-        self._aside = aside_of(self._path)
-        self._sink = pa.OSFile(str(self._aside), "wb")
-        return writer(self._sink, schema, self._form.time)
+        of = self.of
+        path = file_of(of.folder, self.stream.name, of.batch, of.clock, of.lane)
+        self._sink = sink(path, aside_of(path), of.reserve)
+        return writer(self._sink.stream, schema, self._form.time)
 
     def _fail(self, error: Exception) -> None:
         number = getattr(error, "errno", None)
-        self.failure = os.strerror(number).lower() if number else str(error).splitlines()[0]
+        said = os.strerror(number).lower() if number else getattr(error, "strerror", None) or str(error)
+        self.failure = said.splitlines()[0]
         self.abandon()
-
-
-class NoRoomError(OSError):
-    """The disk is left to what the job cannot do without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,12 +209,12 @@ def _masked(table: pa.Table, stream: Stream, mask: Mask) -> pa.Table:
     return table
 
 
-def writer(sink: pa.NativeFile, schema: pa.Schema, time: str) -> pq.ParquetWriter:
+def writer(stream: pa.NativeFile, schema: pa.Schema, time: str) -> pq.ParquetWriter:
     """A writer of a file of the record, whose column `time` holds the times of events."""
     import pyarrow.parquet as pq
 
     return pq.ParquetWriter(
-        sink, schema, compression="zstd", compression_level=_LEVEL, use_dictionary=[FILE, PARTITION],
+        stream, schema, compression="zstd", compression_level=_LEVEL, use_dictionary=[FILE, PARTITION],
         column_encoding=_encodings(schema), write_statistics=[time],
     )  # fmt: skip
 

@@ -59,7 +59,6 @@ def _told(folder: Path, text: str, **environ: str) -> list[Diagnostic]:
             "`secret_key` stands without `access_key`",
             "secret_key",
         ),
-        (POSTGRES + '[record]\nkeep = "1 day"', "records no events", '"1 day"'),
         (
             POSTGRES + '[feeds.order]\nsource = "http"\n[http]\nlisten = "127.0.0.1:0"\n'
             '[tokens.shop]\nsecret = "${SHOP}"\nscopes = ["ingest"]',
@@ -90,7 +89,7 @@ def test_a_bucket_is_as_the_job_file_says(tmp_path: Path) -> None:
     loaded = load_job(tmp_path / "job.toml", {"KEY": "hidden"})
     assert loaded.diagnostics == ()
     folder = StateFolder.of(loaded.need(), {"KEY": "hidden", "AWS_ENDPOINT_URL": "https://minio:9000"})
-    assert (folder.root, loaded.need().keep) == (tmp_path / "local-fraud", 0)
+    assert (folder.root, loaded.need().keep) == (tmp_path / "local-fraud", 86_400 * 10**9)
     assert folder.bucket == Bucket(
         "s3a://states/fraud", "https://minio:9000", "eu-central-1", "key", "hidden"
     )

@@ -18,6 +18,10 @@ from object_store import SECRET, ObjectStore
 from rules_of_tests import in_files, pack, payments
 from stores import Schemas
 
+from alerts.outbox import Outbox
+from cep.events import document_of
+from cep.record.read import events_of
+
 pytestmark = pytest.mark.spark
 STOPPED = 128 + signal.SIGTERM
 RETRIES = ("attempts.maximum", "retry.limit")
@@ -122,6 +126,14 @@ def test_killed_it_goes_on_elsewhere_with_what_the_bucket_has(
     assert "closed" in store.names(bucket)
     assert sum(one["rule"] == "noted" for one in expected) == 6
     _are(folder, expected)
+    outbox = Outbox.open(folder.outbox_url, create=False)
+    for one in outbox.alerts():
+        evidence = events_of(folder.state, one)
+        assert evidence.missing == ""
+        for taken in evidence.events:
+            assert taken.event is not None
+            assert taken.event.id in (taken.id, document_of(taken.id))
+    outbox.close()
 
 
 @pytest.mark.soak

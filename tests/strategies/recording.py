@@ -11,6 +11,7 @@ from alerts.masking import Mask
 from alerts.notation import timestamp
 from alerts.outbox import StoredAlert
 from alerts.raised import Raised
+from cep.buckets import Bucket
 from cep.counters import Counts
 from cep.decode.blocks import decoder
 from cep.events import TIME, Events
@@ -44,6 +45,7 @@ class Recording:
     files: Mapping[str, str] = field(default_factory=dict)
     apart: int = SECOND
     mask: Mask | None = None
+    bucket: Bucket | None = None
     clock: int = BEGIN
     batch: int = 0
     alerts: list[StoredAlert] = field(default_factory=list)
@@ -63,7 +65,7 @@ class Recording:
 
     @property
     def state(self) -> StateFolder:
-        return StateFolder(self.root / "state")
+        return StateFolder(self.root / "state", bucket=self.bucket)
 
     def stream(self, name: str) -> Stream:
         return self.pack.stream(name)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cep.record.keeping import expired, remove
 from cep.record.layout import day_of
+
+if TYPE_CHECKING:
+    from cep.files import AnyPath
 
 
 class RecordKeeper:
@@ -18,7 +21,7 @@ class RecordKeeper:
     """
 
     def __init__(
-        self, record: Path, keep: int, clock: Callable[[], int], tell: Callable[[str], None]
+        self, record: AnyPath, keep: int, clock: Callable[[], int], tell: Callable[[str], None]
     ) -> None:
         self._record = record
         self._keep = keep

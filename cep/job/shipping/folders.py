@@ -33,7 +33,7 @@ class Shared:
     packs: AnyPath
     queries: Path
     blobs: Path | None
-    record: Path | None = None
+    record: AnyPath | None = None
     mask: Mask | None = None
     program: Program | None = None
     kept_queries: UPath | None = None

@@ -160,9 +160,9 @@ class StateFolder:
         return self.durable / "deploy" / "answers"
 
     @property
-    def record(self) -> Path:
+    def record(self) -> AnyPath:
         """Accepted events, by stream and day."""
-        return self.root / "record"
+        return self.durable / "record"
 
     @property
     def logs(self) -> Path:

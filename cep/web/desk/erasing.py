@@ -188,12 +188,13 @@ class _Work:
         try:
             if not self.dry_run:
                 record.remove_unfinished(folder.record)
-            for path in record.files(folder.record):
+            for one in record.files(folder.record):
                 try:
-                    self.counts["events"] += record.erase(path, events, dry_run=self.dry_run)
+                    self.counts["events"] += record.erase(one, events, dry_run=self.dry_run)
                 except record.UNREADABLE as error:
                     said = str(error).splitlines() or [type(error).__name__]
-                    self.left.append(f"{path.relative_to(folder.root)} cannot be written anew: {said[0]}")
+                    name = str(one.path).removeprefix(f"{folder.durable}/")
+                    self.left.append(f"{name} cannot be written anew: {said[0]}")
         except OSError as error:
             self.left.append(f"the record cannot be read: {error.strerror} ({error.filename})")
 
