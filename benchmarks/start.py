@@ -154,15 +154,13 @@ def _until_the_first_batch(process: subprocess.Popen[str], begun: float) -> tupl
 
 def _make_archive(work: Path) -> None:
     """Lets a job list its classes, and makes the archive of them at once."""
-    import pyspark
-
     from cep.job.spark.class_archive import VARIABLE, Pace, class_archive, made_later
-    from cep.job.spark.gateway import classpath
     from cep.job.spark.java import require_java
+    from cep.job.spark.session import classes_of
+    from cep.job.state_folder.folder import StateFolder
 
-    archive = class_archive(
-        require_java(os.environ), classpath(Path(pyspark.__file__).parent), {VARIABLE: str(work / "cache")}
-    )
+    classes = classes_of(StateFolder(work / "state"))
+    archive = class_archive(require_java(os.environ), classes, {VARIABLE: str(work / "cache")})
     assert archive is not None
     _took("run archive", HERE, work)  # without one yet
     begun = perf_counter()

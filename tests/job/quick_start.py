@@ -10,26 +10,25 @@ import fcntl
 import os
 from pathlib import Path
 
-import pyspark
 from job_folder import JobFolder, command
 from rules_of_tests import pack, payments
 
 from cep.job.spark.class_archive import VARIABLE, Pace, class_archive, made_later
-from cep.job.spark.gateway import classpath
 from cep.job.spark.java import require_java
+from cep.job.spark.session import classes_of
 
 
 def make_archive(cache: Path, scratch: Path) -> None:
     """Makes the archive in a folder, of the classes that a small job loads, unless a process has made it."""
     environ = {**os.environ, VARIABLE: str(cache)}
-    archive = class_archive(require_java(environ), classpath(Path(pyspark.__file__).parent), environ)
+    folder = JobFolder(scratch / "job", pack(), ("payment",))
+    archive = class_archive(require_java(environ), classes_of(folder.state), environ)
     if archive is None:
         return  # a folder that others may write to: jobs start as they would the first time
     with (cache / "making.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if archive.there() is not None:
             return
-        folder = JobFolder(scratch / "job", pack(), ("payment",))
         folder.put("payment", payments(1, 200))
         ended = command("run", folder.description, "--once", "--drain", environ=environ)
         assert ended.returncode == 0, ended.stderr

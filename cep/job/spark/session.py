@@ -151,15 +151,13 @@ def running(
     for name in ("SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "SPARK_MASTER"):
         os.environ.pop(name, None)  # of another Spark on this machine
     machines = machines or Machines()
-    needed = (KAFKA,) if folder.bucket is None else (KAFKA, S3)
-    jars = [path for of in needed for path in sorted((of / "jars").glob("*.jar"))]
-    place = clustered(machines, cores, (LOCAL_FILES, *jars)) if machines.master else alone(cores)
+    place = clustered(machines, cores, (LOCAL_FILES, *_jars(folder))) if machines.master else alone(cores)
     os.environ["SPARK_LOCAL_IP"] = place["spark.driver.host"]
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ["PYSPARK_PYTHON"] = machines.python or sys.executable
 
     told = {**machines.conf, **place, **settings(folder, partitions)}
-    classes = classpath(_pyspark(), jars)
+    classes = classes_of(folder)
     archive, listed = class_archive(program, classes, environment), folder.scratch / "classes"
     more = () if archive is None else archive.options(listed)
     line = command(program, classes, (*options(folder), *more), told)
@@ -189,6 +187,17 @@ def running(
             gateway.shutdown()
         SparkContext._gateway = SparkContext._jvm = None
         _leave(gateway.proc)
+
+
+def classes_of(folder: StateFolder) -> str:
+    """The classpath of the JVM of a job with this state folder, which may not be there yet."""
+    return classpath(_pyspark(), _jars(folder))
+
+
+def _jars(folder: StateFolder) -> list[Path]:
+    """What Spark needs besides its own jars for topics, and for a state in a bucket."""
+    needed = (KAFKA,) if folder.bucket is None else (KAFKA, S3)
+    return [path for of in needed for path in sorted((of / "jars").glob("*.jar"))]
 
 
 def _pyspark() -> Path:
