@@ -147,7 +147,7 @@ def test_sets_of_rules_find_what_runs_one_by_one_find(text: str, seed: int, mixe
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(examples(30)))
 def test_the_compiled_kernel_finds_the_same(seed: int) -> None:
     plan = compile_plan([pack_of(header(LATENESS) + MANY)])
     assert told(plan, cut(seed, 400), [False], compiled=True) == told(plan, cut(seed, 400), [True])

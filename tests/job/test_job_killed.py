@@ -17,7 +17,7 @@ from alerts.receive import AlertReceiver
 
 pytestmark = pytest.mark.spark
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-KILLS = 5
+KILLS = 4
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_no_kill_loses_or_adds_an_alert(
         kept: list[int] = []
         share = len(parts) // (KILLS + 1)
         for life in range(KILLS):
-            # a sixth of the events is there when a life begins, so that kills fall while it is worked off
+            # a fifth of the events is there when a life begins, so that kills fall while it is worked off
             paths += [folder.put("payment", part) for part in parts[len(paths) : (life + 1) * share]]
             with folder.running() as job:
                 begun = len(list(folder.state.manifests.glob("*.json")))
