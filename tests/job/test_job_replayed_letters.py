@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 from job_folder import JobFolder, in_process
-from rules_of_tests import BEGIN, SECOND, pack, payments
+from rules_of_tests import BEGIN, OTHER, SECOND, pack, payments
 
 from alerts.notation import timestamp
 from alerts.outbox import Outbox
 from cep.config import load_job
+from cep.job.batches.heartbeat import HEARTBEAT
 from cep.job.state_folder.deploy_requests import Request, new_id, submit
 from cep.web.desk.acting import Actor
 from cep.web.desk.dead_letters import LetterView, letters_page
@@ -186,3 +187,25 @@ def test_payments_go_on_beside_replays(folder: JobFolder, spark: Spark) -> None:
     assert states.count("late") > 0
     assert more.exists()
     assert path.exists()
+
+
+@pytest.mark.soak
+def test_a_letter_that_no_pack_reads_any_more_waits_and_keeps_nothing_awake(
+    tmp_path: Path, spark: Spark
+) -> None:
+    folder = JobFolder(tmp_path / "job", pack(more=OTHER), ("payment", "other"), "100ms")
+    folder.put("payment", [whale(1, 0)])
+    folder.put("other", [b"no JSON"])
+    folder.once(spark)
+    (number,) = letters(folder)
+    replay(folder, number)
+    (folder.root / "packs" / "pack.rules").write_text(pack(), "utf-8")
+    new = load_texts([("pack.rules", pack())]).need()
+    submit(folder.state, Request(new_id(), new.name, new.revision, new.files))
+    with folder.running() as job:
+        job.wait_for(lambda: len(folder.commits()) > 2, "the batch of the deploy, and one after it")
+        before = len(folder.commits())
+        time.sleep(2 * HEARTBEAT)  # how many batches there are meanwhile is what is tried
+        assert len(folder.commits()) - before <= 4
+        assert job.stop() == 143, folder.told
+    assert state(letters(folder)[number])[0] == "waits"
