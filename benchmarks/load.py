@@ -20,6 +20,8 @@ minute; what a job raises is counted beside what a plain computation over the sa
 from __future__ import annotations
 
 import argparse
+import base64
+import os
 import tempfile
 import threading
 import time
@@ -222,8 +224,9 @@ def receiver(options: argparse.Namespace) -> None:
     server.server_bind()  # it listens later: until then connections are refused
     hook = (
         f'\n[receivers.desk]\nkind = "webhook"\nurl = "http://127.0.0.1:{server.server_port}/"\n'
-        'secret = "env:LOAD_SECRET"\nallow_private = true\n'
+        'secret = "${LOAD_SECRET}"\nallow_private = true\n'
     )
+    os.environ["LOAD_SECRET"] = f"whsec_{base64.b64encode(os.urandom(32)).decode()}"
     with job.running(PACK, "1 second", more=hook + KEEP) as of:
         of.until("cep_batch_duration_seconds_count", 1)
         with sending(of, options.rate, np.random.default_rng(3)) as (written, over):
