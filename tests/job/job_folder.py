@@ -228,7 +228,7 @@ class RunningJob:
         while not condition():
             assert self.process.poll() is None, f"the job ended before {what}:\n{self.folder.told}"
             assert time.monotonic() < deadline, f"{what} did not come:\n{self.folder.told}"
-            time.sleep(0.02)
+            time.sleep(0.05)
 
     def wait_for_batch(self, number: int) -> None:
         """Waits until Spark has committed a batch."""
