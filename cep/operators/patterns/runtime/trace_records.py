@@ -16,6 +16,7 @@ import numpy.typing as npt
 from alerts.notation import json_value
 from cep.batch.taken import EventBook
 from cep.batch.trace import Identity, Key, Kind, Record, Trace, TracedEvent
+from cep.collector import paused
 from cep.expressions.conditions import conjuncts, names_earlier
 from cep.operators.patterns.compile.automaton import Automaton
 from cep.operators.patterns.compile.pattern_plan import PatternPlan
@@ -68,18 +69,19 @@ class TraceWriter:
         chains = [_chain(nodes, head) for head in rows[:, kernel_trace.X_NODE].tolist()]
         events = self._events(rows[:, kernel_trace.X_EVENT], chains)
         keys = self._keys(rows[:, kernel_trace.X_KEY])
-        for row, chain in zip(rows.tolist(), chains, strict=True):
-            event = events.get(row[kernel_trace.X_EVENT])
-            record = Record(
-                pack=self.rule.pack,
-                rule=self.rule.rule.name,
-                key=keys[row[kernel_trace.X_KEY]],
-                kind=KINDS[row[kernel_trace.X_KIND]],
-                time=row[kernel_trace.X_TIME],
-                event=event,
-                taken=self._taken(chain, events),
-            )
-            self.trace.records.append(self._completed(record, row))
+        with paused():  # every record stays, and none is in a cycle
+            for row, chain in zip(rows.tolist(), chains, strict=True):
+                event = events.get(row[kernel_trace.X_EVENT])
+                record = Record(
+                    pack=self.rule.pack,
+                    rule=self.rule.rule.name,
+                    key=keys[row[kernel_trace.X_KEY]],
+                    kind=KINDS[row[kernel_trace.X_KIND]],
+                    time=row[kernel_trace.X_TIME],
+                    event=event,
+                    taken=self._taken(chain, events),
+                )
+                self.trace.records.append(self._completed(record, row))
 
     def _of_own_streams(self, rows: Ints) -> npt.NDArray[np.bool_]:
         """A mask of the rows, without those that only say that an event of another stream did not fit."""
