@@ -144,10 +144,15 @@ def of_store(error: BaseException) -> bool:
 
 @contextmanager
 def store_errors(path: AnyPath) -> Iterator[None]:
-    """What the client of a store raises within becomes an OSError with a sentence; the place is `path`."""
+    """Errors of a store and its client within become OSErrors with a sentence, and `path` as their place.
+
+    The sentence names the bucket alone: it is the same for all its objects. An OSError keeps its kind.
+    """
     try:
         yield
     except Exception as error:
-        if of_store(error):
-            raise OSError(None, said_of(str(path), error), str(path)) from error
-        raise
+        of_client = of_store(error)
+        if not of_client and not (isinstance(error, OSError) and error.filename is None):
+            raise
+        kind = OSError if of_client else type(error)  # those of clients are made in ways of their own
+        raise kind(None, said_of(f"s3://{path.drive}", error), str(path)) from error

@@ -97,7 +97,7 @@ def ours_in(day: AnyPath) -> Iterator[AnyPath]:
 
 
 def left_behind(day: AnyPath) -> Iterator[AnyPath]:
-    """What processes that have ended did not finish. Raises OSError."""
+    """The files that processes which have ended did not finish. Raises OSError."""
     for one in entries(day):
         if (aside := _ASIDE.fullmatch(one.name)) and not _lives(int(aside[1])):
             yield day / one.name

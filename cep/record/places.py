@@ -38,7 +38,7 @@ class NoRoomError(OSError):
 
 
 class Entry(NamedTuple):
-    """What a folder has by a name; `size` is -1 where nobody asked for it. A link is no folder, as whoever
+    """A file or folder by its name; `size` is -1 where nobody asked for it. A link is no folder, as whoever
     made it may have meant something else."""
 
     name: str
@@ -116,7 +116,7 @@ def sink(path: AnyPath, aside: str, reserve: int = 0) -> Sink:
 
 
 def at_a_time(folder: AnyPath) -> int:
-    """How many files of a folder are best removed together."""
+    """The number of files of a folder that are best removed together."""
     return 1 if isinstance(folder, Path) else _MOST_REMOVED
 
 

@@ -162,7 +162,7 @@ class _File:
     def _fail(self, error: Exception) -> None:
         number = getattr(error, "errno", None)
         said = os.strerror(number).lower() if number else getattr(error, "strerror", None) or str(error)
-        self.failure = said.splitlines()[0]
+        self.failure = next(iter(said.splitlines()), type(error).__name__)
         self.abandon()
 
 

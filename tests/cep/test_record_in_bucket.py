@@ -11,6 +11,7 @@ from object_store import ObjectStore
 from recording import BEGIN, DAY, SECOND, Recording, at
 
 from alerts.sought import Sought
+from cep.buckets import store_errors
 from cep.counters import Counts, RecordEvents, RecordFailures, of_kind
 from cep.record import erasing, finding, keeping, layout, places
 from cep.record.read import events_of
@@ -104,21 +105,16 @@ def test_a_store_that_says_nothing_loses_pages_alone(tmp_path: Path) -> None:
         recording = Recording(tmp_path, PACK, bucket=store.bucket())
         recording.take(("e", [event(0, "ann", 1)]))
         store.end()
-        counts = recording.take(("e", [event(1, "ann", 2), event(2, "ann")]))
-        assert lost(counts) == (
-            2,
-            [f"the store of {_s3(recording)}/record/e/2026-01-05/1-0.parquet does not answer"],
-        )
+        said = [recording.take(("e", [event(n, "ann", 2)])) for n in (1, 2)]
+        # the same for every batch: a job says it once
+        assert list(map(lost, said)) == [(1, ["the store of s3://states does not answer"])] * 2
         told = events_of(recording.state, recording.alerts[0]).missing
-        assert told.startswith("the record cannot be read: the store of s3://")
+        assert told.startswith(
+            "the record cannot be read: the store of s3://states does not answer (s3://states/"
+        )
         store.begin()
         (first, second) = events_of(recording.state, recording.alerts[0]).events
     assert (first.event is None, second.event) == (False, None)
-
-
-def _s3(recording: Recording) -> str:
-    assert recording.bucket is not None
-    return "s3" + recording.bucket.url.removeprefix("s3a")
 
 
 def lost(counts: Counts) -> tuple[int, list[str]]:
@@ -155,3 +151,25 @@ def test_events_are_erased(recording: Recording, store: ObjectStore) -> None:
     assert names(store, recording) == ["e/2026-01-05/0-0.parquet", "e/2026-01-05/2-0.parquet"]
     with places.parquet(recording.state.record / "e" / "2026-01-05" / "0-0.parquet") as left:
         assert left.read().column("who").to_pylist() == ["bob"]
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "said"),
+    [
+        (
+            PermissionError("Access Denied"),
+            PermissionError,
+            "the bucket of s3://states may not be read with these keys",
+        ),
+        (FileNotFoundError("NoSuchBucket"), FileNotFoundError, "the bucket of s3://states is not there"),
+        (OSError("Slow down"), OSError, "the bucket of s3://states cannot be read: OSError: Slow down"),
+    ],
+)
+def test_an_error_of_a_store_has_a_sentence_and_a_place(
+    recording: Recording, error: OSError, kind: type[OSError], said: str
+) -> None:
+    with pytest.raises(kind) as raised, store_errors(recording.state.record):
+        raise error
+    assert type(raised.value) is kind
+    assert raised.value.strerror == said
+    assert str(raised.value.filename).endswith("/record")

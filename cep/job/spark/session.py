@@ -195,7 +195,7 @@ def classes_of(folder: StateFolder) -> str:
 
 
 def _jars(folder: StateFolder) -> list[Path]:
-    """What Spark needs besides its own jars for topics, and for a state in a bucket."""
+    """The jars that Spark needs besides its own: for topics, and for a state in a bucket."""
     needed = (KAFKA,) if folder.bucket is None else (KAFKA, S3)
     return [path for of in needed for path in sorted((of / "jars").glob("*.jar"))]
 
