@@ -27,6 +27,7 @@ _CONNECT, _READ = 15, 60
 """Seconds for a store to take a connection, and to say something more."""
 _ATTEMPTS = 5
 """Of each request; where nothing listens, one fails after some 8 seconds with them and those of s3fs."""
+_OF_OBJECTS = (FileNotFoundError, FileExistsError, PermissionError)
 _HADOOP = "spark.hadoop.fs.s3a."
 
 
@@ -115,6 +116,10 @@ class Bucket:
         return None
 
 
+class StoreError(OSError):
+    """A store that did not do what it was asked, or did not answer; `strerror` is a sentence."""
+
+
 def said_of(url: str, error: BaseException) -> str:
     """A sentence about a place in a bucket, of what a store's client says."""
     match error:
@@ -124,6 +129,8 @@ def said_of(url: str, error: BaseException) -> str:
             return f"the bucket of {url} may not be read with these keys"
         case TimeoutError():
             return silent(url)
+        case StoreError():
+            return str(error.strerror)
     kind = type(error).__name__
     if kind in ("EndpointConnectionError", "ConnectTimeoutError", "ReadTimeoutError"):
         return silent(url)
@@ -138,21 +145,26 @@ def silent(url: str) -> str:
 
 
 def of_store(error: BaseException) -> bool:
-    """True for an error of the client of a store."""
-    return type(error).__module__.partition(".")[0] in ("aiobotocore", "botocore", "s3fs", "aiohttp")
+    """True for an error of a store or its client."""
+    return isinstance(error, StoreError) or type(error).__module__.partition(".")[0] in (
+        "aiobotocore",
+        "botocore",
+        "s3fs",
+        "aiohttp",
+    )
 
 
 @contextmanager
 def store_errors(path: AnyPath) -> Iterator[None]:
-    """Errors of a store and its client within become OSErrors with a sentence, and `path` as their place.
+    """Errors of a client within become StoreErrors with a sentence, and `path` as their place.
 
-    The sentence names the bucket alone: it is the same for all its objects. An OSError keeps its kind.
+    The sentence names the bucket alone: it is the same for all its objects. Errors about an object that is
+    there, is not there or is not for us keep their kind.
     """
     try:
         yield
     except Exception as error:
-        of_client = of_store(error)
-        if not of_client and not (isinstance(error, OSError) and error.filename is None):
+        if not of_store(error) and not (isinstance(error, OSError) and error.filename is None):
             raise
-        kind = OSError if of_client else type(error)  # those of clients are made in ways of their own
+        kind = type(error) if isinstance(error, _OF_OBJECTS) else StoreError
         raise kind(None, said_of(f"s3://{path.drive}", error), str(path)) from error

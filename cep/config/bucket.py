@@ -11,7 +11,6 @@ from cep.config.job import Job, KeptInBucket
 from cep.config.places import Places
 from cep.config.values import BUCKETS
 from cep.secrets import Secret
-from cep.sources.http.http import Http
 from rules.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
@@ -49,7 +48,6 @@ def check_bucket(job: Job) -> Iterator[Diagnostic]:
         help_ = 'write [outbox] url = "postgresql://user@host/name"'
         yield Diagnostic(UNFIT, "error", said, there, help=help_)
     yield from _keys(job.bucket, places)
-    yield from _without_folder(job)
 
 
 def _keys(bucket: KeptInBucket, places: Places) -> Iterator[Diagnostic]:
@@ -61,13 +59,3 @@ def _keys(bucket: KeptInBucket, places: Places) -> Iterator[Diagnostic]:
     if key is not None and not key.refers:
         said, help_ = "the key to the bucket stands in the job file", 'write "${S3_SECRET}" or "file:PATH"'
         yield Diagnostic(UNFIT, "warning", said, places.value(("s3", "secret_key")), help=help_)
-
-
-def _without_folder(job: Job) -> Iterator[Diagnostic]:
-    """Mistakes: feeds that need files written piece by piece, which a bucket does not have."""
-    for feed in job.feeds:
-        if isinstance(feed.source, Http):
-            said = f"feed `{feed.name}` would keep what comes by HTTP in the state, which is in a bucket"
-            help_ = "take these events from a topic, or keep the state in a folder"
-            place = job.places.value(("feeds", feed.name, "source"))
-            yield Diagnostic(UNFIT, "error", said, place, help=help_)

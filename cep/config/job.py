@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from alerts.masking import Mask
 from alerts.routing import Branches, Route, Routes
@@ -19,6 +19,9 @@ from cep.secrets import Secret
 from cep.sources.kafka.options import Options as ClientOptions
 from cep.sources.source import AnySource, Feed, Options
 from rules.diagnostics import Diagnostic, DiagnosticsError
+
+if TYPE_CHECKING:
+    from cep.files import AnyPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +186,10 @@ class Job:
             if feed.name == name:
                 return feed
         raise KeyError(name)
+
+    def within(self, state: AnyPath) -> Job:
+        """The job whose sources find in its state what they keep there."""
+        return replace(self, feeds=tuple(replace(f, source=f.source.within(state)) for f in self.feeds))
 
     def options(self, feed: str) -> Options:
         """Where the options of a feed stand in the job file."""

@@ -21,8 +21,9 @@ from alerts.notation import json_value
 from alerts.sought import Fields, Sought
 from cep.events import language_type
 from cep.expressions.held import as_held, inside, python
+from cep.folders import remove_files
 from cep.record.layout import RecordFile, aside_of, days_in, files_in, left_behind, streams_in
-from cep.record.places import parquet, remove_files, sink
+from cep.record.places import parquet, sink
 from cep.record.writing import STREAM_NAME, TIME_COLUMN, writer
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from cep.folders import at_a_time, remove_empty, remove_files
 from cep.record.layout import days_in, ended_before, ours_in, streams_in
-from cep.record.places import at_a_time, remove_empty, remove_files
 
 if TYPE_CHECKING:
     from cep.files import AnyPath

@@ -16,7 +16,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from cep.record.places import entries
+from cep.folders import entries
 
 if TYPE_CHECKING:
     from cep.files import AnyPath

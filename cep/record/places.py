@@ -1,4 +1,4 @@
-"""Files and folders of the record: of this machine's file system, or objects of a bucket.
+"""Files of the record: of this machine's file system, or objects of a bucket.
 
 A file is there whole or not at all. Whatever fails raises OSError with a sentence and the place, also where
 the client of a store says it in its own way.
@@ -7,11 +7,11 @@ the client of a store says it in its own way.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
@@ -29,35 +29,10 @@ AT_ONCE = 16
 _WHOLE = 1 << 20
 """An object that is no larger comes whole, in one request."""
 _BLOCK = 1 << 20
-_MOST_REMOVED = 1_000
-"""Objects that a store removes by one request."""
 
 
 class NoRoomError(OSError):
     """The disk is left to what the job cannot do without."""
-
-
-class Entry(NamedTuple):
-    """A file or folder by its name; `size` is -1 where nobody asked for it. A link is no folder, as whoever
-    made it may have meant something else."""
-
-    name: str
-    is_folder: bool
-    size: int = -1
-
-
-def entries(folder: AnyPath) -> list[Entry]:
-    """Everything in a folder; nothing where there is none. Raises OSError."""
-    if isinstance(folder, Path):
-        with suppress(FileNotFoundError), os.scandir(folder) as found:
-            return [Entry(one.name, one.is_dir(follow_symlinks=False)) for one in found]
-        return []
-    with store_errors(folder), suppress(FileNotFoundError):
-        return [
-            Entry(one["name"].rpartition("/")[2], one["type"] == "directory", one["size"])
-            for one in folder.fs.ls(folder.path, detail=True, refresh=True)
-        ]
-    return []
 
 
 @contextmanager
@@ -113,31 +88,6 @@ def sink(path: AnyPath, aside: str, reserve: int = 0) -> Sink:
         raise NoRoomError(f"the disk has less than {reserve >> 20:,} MiB free")
     beside = path.with_name(aside)
     return _File(path, beside, pa.OSFile(str(beside), "wb"))
-
-
-def at_a_time(folder: AnyPath) -> int:
-    """The number of files of a folder that are best removed together."""
-    return 1 if isinstance(folder, Path) else _MOST_REMOVED
-
-
-def remove_files(paths: Collection[AnyPath]) -> None:
-    """Removes files of one folder; those that are not there are gone already. Raises OSError."""
-    objects = []
-    for path in paths:
-        if isinstance(path, Path):
-            path.unlink(missing_ok=True)
-        else:
-            objects.append(path)
-    if objects:
-        with store_errors(objects[0]):
-            objects[0].fs.rm([one.path for one in objects])
-
-
-def remove_empty(folder: AnyPath) -> None:
-    """Removes a folder unless something is in it; a bucket has none without objects."""
-    if isinstance(folder, Path):
-        with suppress(OSError):
-            folder.rmdir()
 
 
 @dataclass(slots=True)

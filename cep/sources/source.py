@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from cep.decode.blocks import Decoder
     from cep.decode.letters import DeadLetter, Decoded
+    from cep.files import AnyPath
     from cep.secrets import Secret
     from cep.sources.checkpoint import Checkpoint
     from rules.diagnostics import Diagnostic
@@ -133,6 +134,10 @@ class Source(Streaming, Protocol[E, P]):
     """True where Spark needs jars that it does not bring (cep.job.spark.jars)."""
     counted: ClassVar[bool] = False
     """True where `ends` and `reached` tell how far it is, since Spark gives no row of it."""
+
+    def within(self, state: AnyPath) -> Source[E, P]:
+        """The source of a job whose state is there: of those that keep in it what they read."""
+        return self
 
     def planned(self, checkpoint: Checkpoint, stream: str, batch: int) -> Sequence[E]:
         """The extents that Spark has written down for a batch, sorted by place. Raises DamagedError."""

@@ -59,12 +59,6 @@ def _told(folder: Path, text: str, **environ: str) -> list[Diagnostic]:
             "`secret_key` stands without `access_key`",
             "secret_key",
         ),
-        (
-            POSTGRES + '[feeds.order]\nsource = "http"\n[http]\nlisten = "127.0.0.1:0"\n'
-            '[tokens.shop]\nsecret = "${SHOP}"\nscopes = ["ingest"]',
-            "feed `order` would keep what comes by HTTP in the state",
-            '"http"',
-        ),
     ],
 )
 def test_what_does_not_go_with_a_bucket_is_told(tmp_path: Path, more: str, message: str, at: str) -> None:

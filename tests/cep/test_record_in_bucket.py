@@ -11,7 +11,8 @@ from object_store import ObjectStore
 from recording import BEGIN, DAY, SECOND, Recording, at
 
 from alerts.sought import Sought
-from cep.buckets import store_errors
+from cep import folders
+from cep.buckets import StoreError, store_errors
 from cep.counters import Counts, RecordEvents, RecordFailures, of_kind
 from cep.record import erasing, finding, keeping, layout, places
 from cep.record.read import events_of
@@ -78,7 +79,7 @@ def test_a_large_object_is_read_in_parts(recording: Recording, monkeypatch: pyte
 def test_old_days_go_many_at_a_time(
     tmp_path: Path, store: ObjectStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(places, "_MOST_REMOVED", 25)
+    monkeypatch.setattr(folders, "_MOST_REMOVED", 25)
     recording = Recording(tmp_path, PACK, bucket=store.bucket(), apart=DAY)
     recording.take(("e", [event(0, "ann")]))
     recording.take(("e", [event(1, "ann")]))
@@ -162,7 +163,7 @@ def test_events_are_erased(recording: Recording, store: ObjectStore) -> None:
             "the bucket of s3://states may not be read with these keys",
         ),
         (FileNotFoundError("NoSuchBucket"), FileNotFoundError, "the bucket of s3://states is not there"),
-        (OSError("Slow down"), OSError, "the bucket of s3://states cannot be read: OSError: Slow down"),
+        (OSError("Slow down"), StoreError, "the bucket of s3://states cannot be read: OSError: Slow down"),
     ],
 )
 def test_an_error_of_a_store_has_a_sentence_and_a_place(

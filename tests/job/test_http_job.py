@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import http.client
-import json
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,40 +11,15 @@ from typing import Any
 import pytest
 from job_folder import PATIENCE, JobFolder, in_process
 from ports import free_port
+from posting import TOKEN, by_http, send, until_taken
 from rules_of_tests import in_files, pack, payments
 
 pytestmark = pytest.mark.spark
-TOKEN = "shop-0123456789-0123456789"
 
 
 def _job(root: Path, port: int) -> JobFolder:
-    folder = JobFolder(root, pack(), ("payment",), trigger="50ms", environ={"SHOP": TOKEN})
-    text = folder.description.read_text("utf-8")
-    start = text.index('source = "files"')
-    folder.description.write_text(
-        f'{text[:start]}source = "http"\n[http]\nlisten = "127.0.0.1:{port}"\n'
-        '[tokens.shop]\nsecret = "${SHOP}"\nscopes = ["ingest"]\n',
-        "utf-8",
-    )
-    return folder
-
-
-def _send(port: int, events: Sequence[object]) -> int:
-    """The status of the answer; 0 where none came."""
-    body = b"".join(json.dumps(one).encode() + b"\n" for one in events)
-    headers = {"content-type": "application/x-ndjson", "authorization": f"Bearer {TOKEN}"}
-    with suppress(OSError, http.client.HTTPException):
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-        connection.request("POST", "/api/v1/events/payment", body, headers)
-        return connection.getresponse().status
-    return 0
-
-
-def _until_taken(port: int, events: Sequence[object]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while _send(port, events) != 202:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    more = by_http(("payment",), port)
+    return JobFolder(root, pack(), (), trigger="50ms", more=more, environ={"SHOP": TOKEN})
 
 
 @pytest.mark.parametrize("kills", [2, pytest.param(8, marks=pytest.mark.soak)])
@@ -60,15 +32,15 @@ def test_no_kill_loses_or_adds_an_alert(tmp_path: Path, spark: Callable[..., Any
         with folder.running() as job:
             share = len(parts) * (life + 1) // (kills + 1)
             while sent < share:
-                _until_taken(port, parts[sent])
+                until_taken(port, "payment", parts[sent])
                 sent += 1
             job.wait_for(lambda: folder.outbox.exists(), "the outbox")
             time.sleep(random.uniform(0, 0.6))  # at whatever moment is what is tried
-            _send(port, parts[sent])  # its answer may not come: it is sent again
+            send(port, "payment", parts[sent])  # its answer may not come: it is sent again
             job.kill()
     with folder.running() as job:
         for part in parts[sent:]:
-            _until_taken(port, part)
+            until_taken(port, "payment", part)
         job.kill()  # whatever it has read by now
     with folder.running("--once") as job:  # takes all that was kept
         assert job.process.wait(PATIENCE) == 0, folder.told

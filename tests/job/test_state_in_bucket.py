@@ -15,6 +15,8 @@ import object_store
 import pytest
 from job_folder import PATIENCE, JobFolder, RunningJob, command, in_process
 from object_store import SECRET, ObjectStore
+from ports import free_port
+from posting import TOKEN, by_http, until_taken
 from rules_of_tests import in_files, pack, payments
 from stores import Schemas
 
@@ -95,31 +97,38 @@ def _are(folder: JobFolder, alerts: list[Any]) -> None:
 def test_killed_it_goes_on_elsewhere_with_what_the_bucket_has(
     tmp_path: Path, store: ObjectStore, schemas: Schemas
 ) -> None:
-    """Its query sets among that: the packs' folder has none any more."""
-    folder = _job(tmp_path, store, schemas, pack() + QUERIES, "payment")
-    (folder.root / "inbox" / "note").mkdir()
-    folder.streams = ("payment", "note")
+    """Its query sets among that, since the packs' folder has none any more, and events that came by HTTP."""
+    folder, port = _job(tmp_path, store, schemas, pack() + QUERIES, "payment"), free_port()
+    folder.more += by_http(("note",), port)
+    folder.environ = {**folder.environ, "SHOP": TOKEN}
     folder.describe()
+    (folder.root / "inbox" / "note").mkdir()
     watchlist = folder.root / "packs" / "watchlist.jsonl"
     watchlist.write_text('{"id": "q1", "query": "well"}', "utf-8")
     parts = in_files(list(payments(9, 3_000, 200)), 6)
 
     def put(number: int) -> list[tuple[str, Path]]:
         note = {"id": f"n{number}", "text": "all is well", "at": f"2026-01-05T08:{2 * number:02}:00Z"}
+        until_taken(port, "note", [note])
         return [("payment", folder.put("payment", parts[number])), ("note", folder.put("note", [note]))]
 
-    paths = [*put(0), *put(1)]
     with folder.running() as job:
+        paths = [*put(0), *put(1)]
         job.wait_for(folder.commits, "a batch")
         paths += [*put(2), *put(3)]
         job.wait_for(lambda: len(folder.commits()) > 2, "more batches")
+        paths += [*put(4), *put(5)]
         job.kill()
     bucket = folder.bucket
     assert bucket is not None
     assert f"first start on {bucket.url}: pack desk" in folder.told
     assert {path.name for path in folder.state.root.iterdir()} <= {"lock", "logs", "queries", "scratch"}
-    assert {"layout.json", "manifests/0.json", "checkpoint/commits/0"} <= set(store.names(bucket))
-    paths += [*put(4), *put(5)]
+    assert {
+        "layout.json",
+        "manifests/0.json",
+        "checkpoint/commits/0",
+        "received/note/0000000001.jsonl",
+    } <= set(store.names(bucket))
     expected = in_process(folder, [paths])
     watchlist.unlink()
     assert "going on after batch" in _rest(folder)

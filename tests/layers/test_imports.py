@@ -38,6 +38,7 @@ LAYERS = (
         "cep.secrets",
     ),
     ("cep.buckets", "cep.exact", "cep.hashing"),
+    ("cep.folders",),
     ("cep.without_pandas",),
     # bytes to events, values of expressions, state as columns
     ("cep.decode.kernel",),

@@ -130,7 +130,7 @@ def test_too_much_that_waits_is_told_and_nothing_of_the_body_is_kept(tmp_path: P
 
 
 def test_a_disk_that_refuses_is_told(client: Client, intake: Intake, monkeypatch: pytest.MonkeyPatch) -> None:
-    from cep.sources.http import intake as module
+    from cep.sources.http import appending as module
 
     def refuse(_: int) -> None:
         raise OSError(28, "No space left on device")

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from logs_of_tests import LINE, appending, content, read_over_restarts
 
 from cep.decode.blocks import decoder
 from cep.decode.formats import BY_NAME
 from cep.sources.checkpoint import DamagedError
-from cep.sources.http import bounds, intake, segments
+from cep.sources.http import appending as appending_
+from cep.sources.http import bounds, segments
 from cep.sources.http.extents import HttpExtent, HttpPart, difference, of_row, parts, pinned
 from cep.sources.http.intake import FullError, Intake, intake_of
 from cep.sources.http.reading import read
-from cep.sources.http.segments import Position, Stretch, end_of_log, numbers, path_of, stretches
+from cep.sources.http.segments import Position, end_of_log, numbers, path_of, stretches
 from cep.sources.source import GoneError
 from rules.packs import load_texts
 
@@ -28,21 +28,6 @@ PACK = """pack p version "1"
 stream payment { id_: string  at: timestamp  id id_  time at }
 rule all { on payment emit id_ }
 """
-LINE = b'{"id_": "%d", "at": "2026-01-05T09:00:00Z"}\n'
-
-
-@contextmanager
-def appending(folder: Path, most: int = 1 << 30, tell: list[str] | None = None) -> Iterator[Intake]:
-    one = Intake(folder, most, (tell if tell is not None else []).append)
-    one.start(bounds.read_up_to(folder))
-    try:
-        yield one
-    finally:
-        one.stop()
-
-
-def content(folder: Path, some: list[Stretch]) -> bytes:
-    return b"".join(path_of(folder, segment).read_bytes()[first:last] for segment, first, last in some)
 
 
 def test_what_many_threads_give_is_there_whole_and_in_groups(tmp_path: Path) -> None:
@@ -53,7 +38,7 @@ def test_what_many_threads_give_is_there_whole_and_in_groups(tmp_path: Path) -> 
             assert each.result(60) is None
         assert intake_of(tmp_path) is one
         end = one.end
-        assert one.syncs < len(bodies)
+        assert one.groups < len(bodies)
     assert intake_of(tmp_path) is None
     assert end == end_of_log(tmp_path)
     data = content(tmp_path, stretches(tmp_path, Position(), end))
@@ -102,10 +87,10 @@ def test_a_disk_that_is_full_keeps_nothing_of_what_it_refuses(
         def refuse(_: int) -> None:
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr(intake.os, "fsync", refuse)
+        monkeypatch.setattr(appending_.os, "fsync", refuse)
         with pytest.raises(OSError, match="No space left"):
             one.take(LINE % 2).result(60)
-        monkeypatch.setattr(intake.os, "fsync", sync)
+        monkeypatch.setattr(appending_.os, "fsync", sync)
         one.take(LINE % 3).result(60)
         assert one.waiting == 2 * len(LINE % 1)
     assert path_of(tmp_path, 1).read_bytes() == LINE % 1 + LINE % 3
@@ -121,35 +106,14 @@ def test_batches_read_every_line_once_over_restarts_and_repeated_questions(
     groups: list[list[int]], segment: int, batch: int, data: st.DataObject
 ) -> None:
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
-        folder = Path(name)
-        patch.setattr(intake, "SEGMENT", segment)
+        patch.setattr(appending_, "SEGMENT", segment)
         patch.setattr(bounds, "BATCH_BYTES", batch)
-        given_, read_, number = b"", b"", 0
-        found: dict[int, list[Stretch]] = {}
-        for group in groups:
-            with appending(folder) as one:
-                for value in group:
-                    one.take(LINE % value).result(60)
-                    given_ += LINE % value
-                if data.draw(st.booleans()):
-                    found[number] = bounds.between(folder, number, going_on=number > 0)
-                    read_ += content(folder, found[number])
-                    number += 1
-            asked = data.draw(st.integers(0, max(0, number - 1)))
-            if number:
-                assert bounds.between(folder, asked, going_on=asked > 0) == found[asked]
-        while len(read_) < len(given_):
-            found[number] = bounds.between(folder, number, going_on=number > 0)
-            part = content(folder, found[number])
-            assert part.endswith(b"\n")
-            read_ += part
-            number += 1
-        assert read_ == given_
+        read_over_restarts(Path(name), groups, data)
 
 
 @pytest.mark.slow
 def test_what_all_batches_are_behind_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(intake, "SEGMENT", 1)  # each group of lines is a segment
+    monkeypatch.setattr(appending_, "SEGMENT", 1)  # each group of lines is a segment
     with appending(tmp_path) as one:
         for number in range(105):
             one.take(LINE % number).result(60)
@@ -219,19 +183,19 @@ def test_a_bound_that_is_damaged_or_gone_stops_the_job(tmp_path: Path) -> None:
 def test_an_extent_is_what_it_was_or_says_why_not(tmp_path: Path) -> None:
     path = tmp_path / "0000000001.jsonl"
     path.write_bytes(LINE % 1 + LINE % 2)
-    one = pinned(HttpExtent("payment", str(path), len(LINE % 1), len(LINE % 1 + LINE % 2)))
+    one = pinned(HttpExtent("payment", str(path), len(LINE % 1), len(LINE % 1 + LINE % 2)), path)
     assert of_row(one.row()) == one
     with path.open("ab") as file:
         file.write(LINE % 3)
-    assert difference(one) is None, "a segment grows"
+    assert difference(one, path) is None, "a segment grows"
     path.write_bytes(LINE % 1 + LINE % 3)
-    assert difference(one) == "does not hold what it held"
+    assert difference(one, path) == "does not hold what it held"
     path.write_bytes(LINE % 1)
-    assert difference(one) == f"ends at byte {one.first:,}; it went up to {one.until:,}"
+    assert difference(one, path) == f"ends at byte {one.first:,}; it went up to {one.until:,}"
     with pytest.raises(GoneError, match="ends at byte"):
-        pinned(one)
+        pinned(one, path)
     path.unlink()
-    assert difference(one) == "is missing"
+    assert difference(one, path) == "is missing"
     for row in (("s", "p", 5, 4, ""), ("s", "p", "0", 4, ""), ("s", "p", 0)):
         with pytest.raises((ValueError, TypeError)):
             of_row(row)
@@ -247,11 +211,13 @@ def test_parts_of_any_size_give_the_events_in_order(values: list[int], block: in
         path.write_bytes(b"".join(lines) + b'{"behind')
         first = sum(map(len, lines[:skipped]))
         extent = HttpExtent("payment", str(path), first, sum(map(len, lines)))
-        found = parts(extent, block)
+        found = parts(extent, path, block)
         assert [one.start for one in found] == sorted({one.start for one in found})
         passed: list[int] = []
         blocks = [
-            one for part in found for one in read(part, decoder(stream, BY_NAME), passed.append, strict=True)
+            one
+            for part in found
+            for one in read(part, path, decoder(stream, BY_NAME), passed.append, strict=True)
         ]
         told = [value for one in blocks for value in one.events.table.column("id_").to_pylist()]
         assert told == [str(value) for value in values[skipped:]]
@@ -262,9 +228,10 @@ def test_parts_of_any_size_give_the_events_in_order(values: list[int], block: in
 
 def test_a_part_that_is_gone_is_a_letter_or_an_error(tmp_path: Path) -> None:
     stream = load_texts([("p.rules", PACK)]).need().stream("payment")
-    part = HttpPart(str(tmp_path / "gone.jsonl"), 0, 10)
-    (one,) = read(part, decoder(stream, BY_NAME), lambda _: None, strict=False)
+    path = tmp_path / "gone.jsonl"
+    part = HttpPart(str(path), 0, 10)
+    (one,) = read(part, path, decoder(stream, BY_NAME), lambda _: None, strict=False)
     assert [(letter.stage, letter.reason) for letter in one.dead] == [("read", "is missing")]
     with pytest.raises(GoneError, match="is missing"):
-        list(read(part, decoder(stream, BY_NAME), lambda _: None, strict=True))
+        list(read(part, path, decoder(stream, BY_NAME), lambda _: None, strict=True))
     assert segments.end_of_log(tmp_path / "none") == Position()

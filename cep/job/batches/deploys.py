@@ -85,7 +85,9 @@ class Deploys:
         taken: list[Deployed] = []
         ran = self.running.packs
         for request in deploy_requests.waiting(self._around.folder):
-            came = deployed_packs.with_deploy(self.running, request, self._around.environ, self._queries)
+            came = deployed_packs.with_deploy(
+                self.running, request, self._around.environ, self._around.folder
+            )
             if isinstance(came, deploy_requests.Answer):
                 self._refuse(came)
                 continue

@@ -29,7 +29,7 @@ def opened(
     found = {}
     for feed in feeds:
         if isinstance(feed.source, Http):
-            place = received(folder.root.absolute(), feed.name)
+            place = received(folder.durable.absolute(), feed.name)
             intake = Intake(place, feed.source.backlog, tell, assure)
             try:
                 intake.start(read_up_to(place))

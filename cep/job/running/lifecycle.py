@@ -122,6 +122,7 @@ def run(
         )
     if folder.bucket is not None and not folder.own:
         raise ConfigurationError(f"the state {folder} needs an outbox with a lease", NEEDS_SERVER, UNFIT)
+    launch = replace(launch, job=launch.job.within(folder.durable))
     warn = warn or (lambda found: progress.tell(render_all(found)) if found else None)
     if not folder.closed:
         warn(beforehand.check(launch.job, folder, launch.environ, launch.packs))

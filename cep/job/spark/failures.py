@@ -53,7 +53,7 @@ _NOT_BY_EVENTS = (
     r"(OSError|MemoryError|KeyboardInterrupt|SystemExit|[\w.]*(ArrowMemoryError|Py4J\w+)|"
     r"(File|Directory|IsA|NotA|Permission|Blocking|Child|Connection|BrokenPipe|Timeout|Interrupted|Process)\w*Error)\b"
 )
-_STORE_SAID = re.compile(r"software\.amazon\.awssdk\.|\.fs\.s3a\.|\b(aio)?botocore\.")
+_STORE_SAID = re.compile(r"software\.amazon\.awssdk\.|\.fs\.s3a\.|\b(aio)?botocore\.|\bcep\.buckets\.")
 _PART_MISSING = re.compile(r"\bbatch \d+ doesn't exist|/checkpoint/\S+ (does not|doesn't) exist")
 
 

@@ -11,43 +11,48 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from cep.buckets import StoreError, store_errors
 from cep.files import DamagedFileError, read_json, write_json
+from cep.folders import entries, remove_files
 from cep.sources.checkpoint import DamagedError
 from cep.sources.http.intake import intake_of
 from cep.sources.http.segments import (
     Position,
     Stretch,
     end_of_log,
+    line_begin,
     numbers,
     path_of,
     stretches,
 )
 from cep.sources.source import BATCH_BYTES
 
+if TYPE_CHECKING:
+    from cep.files import AnyPath
+
 _KEPT = 100  # batches: so far back Spark can go
-_CHUNK = 1 << 20
 
 
-def read_up_to(folder: Path) -> Position:
+def read_up_to(folder: AnyPath) -> Position:
     """The place up to where the newest batch reads; the beginning if there was none. Raises DamagedError."""
-    found = sorted((int(path.stem) for path in _folder(folder).glob("*.json")), reverse=True)
-    return _bound(folder, found[0]).until if found else Position()
+    found = _batches(folder)
+    return _bound(folder, max(found)).until if found else Position()
 
 
-def between(folder: Path, batch: int, *, going_on: bool) -> list[Stretch]:
+def between(folder: AnyPath, batch: int, *, going_on: bool) -> list[Stretch]:
     """The stretches that a batch reads, in order, fixed now if they were not.
 
     `going_on`: the batch before read this log, too. Raises DamagedError.
     """
     since = _bound(folder, batch - 1).until if going_on else _before(folder, batch)
-    if _file(folder, batch).exists():
-        return _bound(folder, batch).stretches
+    with suppress(FileNotFoundError):
+        return _read(folder, batch).stretches
     until = _at_most(folder, since, max(since, end_of(folder)))
     bound = _Bound(until, stretches(folder, since, until))
-    _folder(folder).mkdir(parents=True, exist_ok=True)
     try:
-        write_json(_file(folder, batch), bound.as_dict(), new=True)
+        _write(folder, batch, bound)
     except FileExistsError:  # another process took the job over, and has asked meanwhile
         return _bound(folder, batch).stretches
     if (intake := intake_of(folder)) is not None:
@@ -56,46 +61,38 @@ def between(folder: Path, batch: int, *, going_on: bool) -> list[Stretch]:
     return bound.stretches
 
 
-def end_of(folder: Path) -> Position:
+def end_of(folder: AnyPath) -> Position:
     """The place behind what is on disk for good; where nobody appends, behind the last whole line."""
     intake = intake_of(folder)
     return end_of_log(folder) if intake is None else intake.end
 
 
-def reached(folder: Path, batch: int) -> Position:
+def reached(folder: AnyPath, batch: int) -> Position:
     """The place up to where a batch reads. Raises DamagedError."""
     return _bound(folder, batch).until
 
 
-def _before(folder: Path, batch: int) -> Position:
+def _before(folder: AnyPath, batch: int) -> Position:
     """The place up to where the last batch before this one reads; the beginning where there was none."""
-    found = [number for path in _folder(folder).glob("*.json") if (number := int(path.stem)) < batch]
+    found = [number for number in _batches(folder) if number < batch]
     return _bound(folder, max(found)).until if found else Position()
 
 
-def _at_most(folder: Path, since: Position, end: Position) -> Position:
-    """The place up to where a batch reads that may read up to `end`: about as much as one takes."""
+def _at_most(folder: AnyPath, since: Position, end: Position) -> Position:
+    """The place up to where a batch reads that may read up to `end`: about as much as one takes.
+
+    Of a file it may be some of the lines, of objects it is whole ones.
+    """
     size = 0
     for segment, first, last in stretches(folder, since, end):
         if size + last - first <= BATCH_BYTES:
             size += last - first
             continue
-        at = first + BATCH_BYTES - size
-        return Position(segment, first if at == first else _line_begin(path_of(folder, segment), at, last))
+        path, at = path_of(folder, segment), first + BATCH_BYTES - size
+        if isinstance(path, Path):
+            return Position(segment, first if at == first else line_begin(path, at, last))
+        return Position(segment, first if size else last)
     return end
-
-
-def _line_begin(path: Path, at: int, last: int) -> int:
-    """The place of the first line that begins at a byte or behind it."""
-    with path.open("rb", buffering=0) as file:
-        at -= 1
-        file.seek(at)
-        while at < last and (chunk := file.read(min(_CHUNK, last - at))):
-            found = chunk.find(b"\n")
-            if found >= 0:
-                return at + found + 1
-            at += len(chunk)
-    return last
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,33 +107,54 @@ class _Bound:
         return {"segment": self.until.segment, "byte": self.until.byte, "stretches": self.stretches}
 
 
-def _bound(folder: Path, batch: int) -> _Bound:
+def _bound(folder: AnyPath, batch: int) -> _Bound:
+    """The bound of a batch that has one. Raises DamagedError."""
+    try:
+        return _read(folder, batch)
+    except FileNotFoundError:
+        raise DamagedError(_file(folder, batch), "is missing") from None
+
+
+def _read(folder: AnyPath, batch: int) -> _Bound:
+    """Raises DamagedError, and FileNotFoundError."""
     path = _file(folder, batch)
     try:
-        value = read_json(path)
+        with store_errors(path):
+            value = read_json(path)
         until = Position(int(value["segment"]), int(value["byte"]))
         return _Bound(until, [(int(s), int(first), int(last)) for s, first, last in value["stretches"]])
-    except FileNotFoundError:
-        raise DamagedError(path, "is missing") from None
+    except (FileNotFoundError, StoreError):
+        raise
     except DamagedFileError as error:
         raise DamagedError(path, str(error)) from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DamagedError(path, "cannot be read") from error
 
 
-def _forget(folder: Path, batch: int) -> None:
+def _write(folder: AnyPath, batch: int, bound: _Bound) -> None:
+    """Raises FileExistsError where it is there."""
+    path = _file(folder, batch)
+    if isinstance(path, Path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    with store_errors(path):
+        write_json(path, bound.as_dict(), new=True)
+
+
+def _forget(folder: AnyPath, batch: int) -> None:
     """Removes the bounds of a batch, and all segments in front of that of the next one."""
-    _file(folder, batch).unlink(missing_ok=True)
+    if batch < 0:
+        return
+    remove_files([_file(folder, batch)])
     with suppress(DamagedError):
         oldest = _bound(folder, batch + 1).until.segment
-        for segment in numbers(folder):
-            if segment < oldest:
-                path_of(folder, segment).unlink(missing_ok=True)
+        remove_files([path_of(folder, one) for one in numbers(folder) if one < oldest])
 
 
-def _folder(folder: Path) -> Path:
-    return folder / "read"
+def _batches(folder: AnyPath) -> list[int]:
+    """The batches that have a bound."""
+    names = [one.name.partition(".") for one in entries(folder / "read")]
+    return [int(number) for number, _, rest in names if rest == "json" and number.isdecimal()]
 
 
-def _file(folder: Path, batch: int) -> Path:
-    return _folder(folder) / f"{batch}.json"
+def _file(folder: AnyPath, batch: int) -> AnyPath:
+    return folder / "read" / f"{batch}.json"

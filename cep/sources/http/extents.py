@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from cep.buckets import StoreError
+from cep.sources.http.segments import chunks, digesting, line_begin
 from cep.sources.source import GoneError
 
-_CHUNK = 1 << 20
+if TYPE_CHECKING:
+    from cep.files import AnyPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +58,22 @@ def of_row(row: Sequence[Any]) -> HttpExtent:
     return HttpExtent(str(stream), str(path), first, until, str(digest))
 
 
-def pinned(extent: HttpExtent) -> HttpExtent:
-    """The same with the digest of what it holds. Raises GoneError."""
+def pinned(extent: HttpExtent, path: AnyPath) -> HttpExtent:
+    """The same with the digest of what its place holds. Raises GoneError and StoreError."""
     try:
-        return replace(extent, digest=_digest(extent))
+        return replace(extent, digest=_digest(extent, path))
+    except StoreError:
+        raise
     except OSError as error:
         raise GoneError(unreadable(error)) from error
 
 
-def difference(extent: HttpExtent) -> str | None:
-    """The reason why it cannot be read as it was, a predicate; None if it can."""
+def difference(extent: HttpExtent, path: AnyPath) -> str | None:
+    """The reason why it cannot be read as it was, a predicate; None if it can. Raises StoreError."""
     try:
-        found = _digest(extent)
+        found = _digest(extent, path)
+    except StoreError:
+        raise
     except OSError as error:
         return unreadable(error)
     except GoneError as error:
@@ -82,33 +88,24 @@ def unreadable(error: OSError) -> str:
     return f"cannot be read: {(error.strerror or str(error)).lower()}"
 
 
-def _digest(extent: HttpExtent) -> str:
-    digest, left = hashlib.blake2b(digest_size=16), extent.length
-    with Path(extent.path).open("rb", buffering=0) as file:
-        file.seek(extent.first)
-        while left and (chunk := file.read(min(_CHUNK, left))):
-            digest.update(chunk)
-            left -= len(chunk)
+def _digest(extent: HttpExtent, path: AnyPath) -> str:
+    digest, left = digesting(), extent.length
+    for chunk in chunks(path, extent.first, extent.until):
+        digest.update(chunk)
+        left -= len(chunk)
     if left:
         raise GoneError(f"ends at byte {extent.until - left:,}; it went up to {extent.until:,}")
     return digest.hexdigest()
 
 
-def parts(extent: HttpExtent, block: int) -> list[HttpPart]:
-    """Whole lines of about `block` bytes or fewer; one part where the segment cannot be looked into."""
-    number = max(1, -(-extent.length // block))
+def parts(extent: HttpExtent, path: AnyPath, block: int) -> list[HttpPart]:
+    """Whole lines of about `block` bytes or fewer; one part of an object, or a file that tells nothing."""
+    number = max(1, -(-extent.length // block)) if isinstance(path, Path) else 1
     cuts = {extent.first, extent.until}
     try:
-        with Path(extent.path).open("rb", buffering=0) as file:
-            for cut in range(1, number):
-                at = extent.first + extent.length * cut // number
-                file.seek(at - 1)
-                while at < extent.until and (chunk := file.read(1 << 16)):
-                    found = chunk.find(b"\n")
-                    at += found if found >= 0 else len(chunk)
-                    if found >= 0:
-                        break
-                cuts.add(min(at, extent.until))
+        for cut in range(1, number):
+            at = extent.first + extent.length * cut // number
+            cuts.add(line_begin(path, at, extent.until))
     except OSError:
         cuts = {extent.first, extent.until}
     return [HttpPart(extent.path, *pair) for pair in pairwise(sorted(cuts))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,9 +12,11 @@ from cep.sources.source import Source
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from upath import UPath
 
     from cep.decode.blocks import Decoder
     from cep.decode.letters import Decoded
+    from cep.files import AnyPath
     from cep.sources.checkpoint import Checkpoint
     from cep.sources.http.extents import HttpExtent, HttpPart
 
@@ -22,24 +24,39 @@ BACKLOG = 1 << 30
 """Bytes that may wait to be read."""
 
 
-def received(state: Path, stream: str) -> Path:
-    """The folder of a stream's log in a state folder."""
+def received(state: AnyPath, stream: str) -> AnyPath:
+    """The place of a stream's log in a state."""
     return state / "received" / stream
 
 
-def _log(checkpoint: Checkpoint, stream: str) -> Path:
-    """The folder of a log, beside a checkpoint: a job whose state is in a bucket has no such feed."""
-    return received(Path(str(checkpoint.root)).parent.absolute(), stream)
+def _log(checkpoint: Checkpoint, stream: str) -> AnyPath:
+    """The place of a log, beside a checkpoint."""
+    state = checkpoint.root.parent
+    return received(state.absolute() if isinstance(state, Path) else state, stream)
 
 
 @dataclass(frozen=True, slots=True)
 class Http(Source["HttpExtent", "HttpPart"]):
-    """Events that come by POST. `backlog` are the bytes that may wait to be read."""
+    """Events that come by POST. `backlog` are the bytes that may wait to be read.
+
+    `bucket` is where the job's state is; None: in a folder, which extents name.
+    """
 
     backlog: int = BACKLOG
+    bucket: UPath | None = field(default=None, repr=False, compare=False)
 
     noun: ClassVar[str] = "segment"
     counted: ClassVar[bool] = True
+
+    def within(self, state: AnyPath) -> Http:
+        """The source that opens extents in a state."""
+        return self if isinstance(state, Path) else replace(self, bucket=state)
+
+    def _opened(self, path: str) -> AnyPath:
+        """The place that an extent names."""
+        if self.bucket is None:
+            return Path(path)
+        return self.bucket / path.removeprefix(str(self.bucket).rstrip("/") + "/")
 
     def frame(self, session: SparkSession, name: str) -> DataFrame:
         """A table that has offsets in every batch, and never a row."""
@@ -71,14 +88,17 @@ class Http(Source["HttpExtent", "HttpPart"]):
     def pin(self, planned: HttpExtent, _: str = "", /) -> HttpExtent:
         """The stretch with a digest of what it holds. Raises GoneError."""
         from cep.sources.http.extents import pinned
+        from cep.sources.http.intake import written
 
-        return pinned(planned)
+        path = self._opened(planned.path)
+        digest = written(path, planned.first, planned.until)
+        return pinned(planned, path) if digest is None else replace(planned, digest=digest)
 
     def difference(self, extent: HttpExtent) -> str | None:
         """The reason why a stretch cannot be read as it was; its content is compared."""
         from cep.sources.http.extents import difference
 
-        return difference(extent)
+        return difference(extent, self._opened(extent.path))
 
     def watch(self) -> Callable[[HttpExtent], str | None]:
         """Nothing: who reads what is missing is told so, and only this job writes segments."""
@@ -96,7 +116,7 @@ class Http(Source["HttpExtent", "HttpPart"]):
         """Runs of lines."""
         from cep.sources.http.extents import parts
 
-        return parts(extent, block)
+        return parts(extent, self._opened(extent.path), block)
 
     def read(
         self,
@@ -109,7 +129,7 @@ class Http(Source["HttpExtent", "HttpPart"]):
         """The events and dead letters of some lines."""
         from cep.sources.http.reading import read
 
-        return read(part, decoder, passed, strict=strict)
+        return read(part, self._opened(part.path), decoder, passed, strict=strict)
 
     def probe(self, part: HttpPart, written: FeedFormat) -> None:
         """Nothing: no library opens lines."""

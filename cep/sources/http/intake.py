@@ -1,28 +1,26 @@
-"""What comes is appended to the log, in groups: all that waits is written and brought to disk at once.
+"""What comes is appended to the log, in groups: all that waits is brought to disk, or to a store, at once.
 
-A thread writes. Whoever has given it lines is told when these are on disk, and not before: a crash leaves
-what was told, and at most the beginning of a line that was not. Each start begins a segment: what a process
-that was paused, while another took the job over, still appends to its own is told to nobody.
+A thread writes. Whoever has given it lines is told when these are there for good, and not before: a crash
+leaves what was told, and at most what was not, whole lines of it or of a file the beginning of one.
 """
 
 from __future__ import annotations
 
-import os
 import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING
 
-from cep.sources.http.segments import Position, bytes_between, end_of_lines, numbers, path_of
+from cep.sources.http.appending import Log, ObjectLog, log_of
+from cep.sources.http.segments import Position, bytes_between, number_of
 
-SEGMENT = 64 << 20
-"""Bytes after which the next segment begins."""
+if TYPE_CHECKING:
+    from cep.files import AnyPath
+
 _GROUP = 32 << 20
-"""Bytes that are brought to disk at once, about."""
+"""Bytes that are written at once, about."""
 
 
 class FullError(Exception):
@@ -39,68 +37,63 @@ class _Given:
     done: Future[None]
 
 
-_open: dict[Path, Intake] = {}
+_open: dict[str, Intake] = {}
 """Those of this process by folder: a source, which is a plain value, finds its own here."""
 
 
-def intake_of(folder: Path) -> Intake | None:
+def intake_of(folder: AnyPath) -> Intake | None:
     """The intake that appends to a log in this process."""
-    return _open.get(folder)
+    return _open.get(str(folder))
+
+
+def written(path: AnyPath, first: int, until: int) -> str | None:
+    """The digest of a stretch that this process has written as one object; None where it does not know."""
+    intake, segment = intake_of(path.parent), number_of(path)
+    if intake is None or not isinstance(intake.log, ObjectLog) or segment is None:
+        return None
+    return intake.log.digest(segment, first, until)
 
 
 @dataclass(slots=True)
 class Intake:
-    """Appends to the log of a folder. `most` are the bytes that may wait to be read.
+    """Appends to the log of a folder or bucket. `most` are the bytes that may wait to be read.
 
     `assure` raises an exception where this process may run the job no longer, or does not know. `end` is the
-    place behind what is on disk, `read` that up to where batches have read. Safe to use from any thread; one
-    process at a time has one for a folder.
+    place behind what somebody was told of, `read` that up to where batches have read. Safe to use from any
+    thread; one process at a time has one for a folder.
     """
 
-    folder: Path
+    folder: AnyPath
     most: int
     tell: Callable[[str], None] = lambda _: None
     assure: Callable[[], None] = lambda: None
     end: Position = field(default=Position(), init=False)
     read: Position = field(default=Position(), init=False)
-    syncs: int = field(default=0, init=False)
+    log: Log = field(init=False)
+    groups: int = field(default=0, init=False)
     _waiting: int = field(default=0, init=False)
     _coming: queue.SimpleQueue[_Given | None] = field(default_factory=queue.SimpleQueue, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
-    _file: BinaryIO | None = field(default=None, init=False)
     _thread: threading.Thread | None = field(default=None, init=False)
-    _anew: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        self.log = log_of(self.folder, self.tell)
 
     def start(self, read: Position) -> None:
-        """Makes the folder, cuts off what a crash left unfinished, and appends from now on.
-
-        Raises OSError.
-        """
-        self.folder.mkdir(parents=True, exist_ok=True)
-        found = numbers(self.folder)
-        segment = found[-1] if found else 1
-        path = path_of(self.folder, segment)
-        self._file = path.open("ab", buffering=0)
-        whole = end_of_lines(path)
-        if (rest := path.stat().st_size - whole) > 0:
-            self._file.truncate(whole)
-            self.tell(f"{path}: {rest:,} bytes of a line that nobody was told of are cut off")
-        os.fsync(self._file.fileno())
-        if whole:
-            self._begin(segment + 1)
-            segment, whole = segment + 1, 0
-        _sync_folder(self.folder)
-        self.end, self.read = Position(segment, whole), read
+        """Appends from now on; batches have read up to a place. Raises OSError."""
+        self.log.open()
+        self.end, self.read = self.log.end, read
         self._waiting = bytes_between(self.folder, read, self.end)
-        self._thread = threading.Thread(target=self._run, name=f"intake-{self.folder.name}", daemon=True)
+        name = f"intake-{self.folder.name}"
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
-        _open[self.folder] = self
+        _open[str(self.folder)] = self
 
     def take(self, lines: bytes) -> Future[None]:
-        """Appends whole lines; the result comes when they are on disk.
+        """Appends whole lines; the result comes when they are there for good.
 
-        Raises FullError where too much waits already. The result raises OSError where the disk does, and then
-        nothing of the lines is in the log.
+        Raises FullError where too much waits already. The result raises OSError where the disk or the store
+        does: then nothing of the lines is in a log of files; in a bucket they may turn up.
         """
         with self._lock:
             if self._waiting + len(lines) > self.most:
@@ -123,12 +116,11 @@ class Intake:
 
     def stop(self) -> None:
         """Writes what was given, and appends nothing more."""
-        _open.pop(self.folder, None)
+        _open.pop(str(self.folder), None)
         if self._thread is not None:
             self._coming.put(None)
             self._thread.join()
-        if self._file is not None:
-            self._file.close()
+        self.log.close()
 
     def _run(self) -> None:
         going_on = True
@@ -151,60 +143,29 @@ class Intake:
     def _write(self, group: list[_Given]) -> None:
         data = b"".join(one.lines for one in group)
         try:
-            end = self._append(data)
+            grown = self.log.append(data)
         except OSError as error:
-            self._refuse(group, error)
+            self._grow(-len(data))
+            _refuse(group, error)
             return
+        self._grow(grown - len(data))
+        self.groups += 1
         try:
             self.assure()
         except Exception as error:
             # whoever took over may have read these lines already: they stay, and the next come behind them
-            self._anew = True
-            self._refuse(group, error)
+            self.log.set_apart()
+            _refuse(group, error)
             return
-        self.end = end
+        self.end = self.log.end
         for one in group:
             one.done.set_result(None)
 
-    def _refuse(self, group: list[_Given], error: Exception) -> None:
+    def _grow(self, octets: int) -> None:
         with self._lock:
-            self._waiting -= sum(len(one.lines) for one in group)
-        for one in group:
-            one.done.set_exception(error)
-
-    def _append(self, data: bytes) -> Position:
-        """The place behind the data, which is on disk. Raises OSError: then the log is what it was."""
-        segment, byte = self.end.segment, self.end.byte
-        if byte >= SEGMENT or self._anew:
-            self._begin(segment + 1)
-            segment, byte, self._anew = segment + 1, 0, False
-            self.end = Position(segment, byte)
-        assert self._file is not None
-        try:
-            left = memoryview(data)
-            while left:
-                left = left[self._file.write(left) or 0 :]
-            os.fsync(self._file.fileno())
-        except OSError:
-            with suppress(OSError):
-                self._file.truncate(byte)
-            raise
-        self.syncs += 1
-        return Position(segment, byte + len(data))
-
-    def _begin(self, segment: int) -> None:
-        file = path_of(self.folder, segment).open("ab", buffering=0)
-        if self._file is not None:
-            self._file.close()
-        self._file = file
-        file.truncate(0)
-        _sync_folder(self.folder)
+            self._waiting += octets
 
 
-def _sync_folder(folder: Path) -> None:
-    """Brings the names of a folder's files to disk."""
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
+def _refuse(group: list[_Given], error: Exception) -> None:
+    for one in group:
+        one.done.set_exception(error)

@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
+from cep.buckets import StoreError
 from cep.decode.blocks import Decoder
 from cep.decode.bounds import LetterBudget
 from cep.decode.letters import DeadLetter, Decoded
 from cep.events import Events, event_schema
 from cep.sources.http.extents import HttpPart, unreadable
+from cep.sources.http.segments import chunks
 from cep.sources.source import GoneError
+
+if TYPE_CHECKING:
+    from cep.files import AnyPath
 
 _AT_ONCE = 8 << 20
 """Bytes that are decoded together, about."""
 
 
-def read(part: HttpPart, using: Decoder, passed: Callable[[int], None], *, strict: bool) -> Iterator[Decoded]:
-    """The events and dead letters of a part. With `strict`, GoneError is raised where it cannot be read."""
+def read(
+    part: HttpPart, path: AnyPath, using: Decoder, passed: Callable[[int], None], *, strict: bool
+) -> Iterator[Decoded]:
+    """The events and dead letters of a part, which is at `path`.
+
+    Raises StoreError; with `strict` GoneError where it cannot be read, too.
+    """
     kept, stream = LetterBudget(), using.stream
     at = part.start
     try:
-        for lines in _blocks(part):
+        for lines in _blocks(part, path):
             yield kept.within(using.decode_block(lines, part.path, at, stream.name))
             at += len(lines)
             passed(len(lines))
+    except StoreError:
+        raise
     except (OSError, GoneError) as error:
         why = unreadable(error) if isinstance(error, OSError) else str(error)
         if strict:
@@ -33,18 +45,15 @@ def read(part: HttpPart, using: Decoder, passed: Callable[[int], None], *, stric
         yield Decoded(Events(stream.name, stream.name, event_schema(stream).empty_table()), (letter,))
 
 
-def _blocks(part: HttpPart) -> Iterator[bytes]:
+def _blocks(part: HttpPart, path: AnyPath) -> Iterator[bytes]:
     """Whole lines of a part in order. Raises OSError and GoneError."""
     rest, at = b"", part.start
-    with Path(part.path).open("rb", buffering=0) as file:
-        file.seek(at)
-        while at < part.until:
-            chunk = file.read(min(_AT_ONCE, part.until - at))
-            if not chunk:
-                raise GoneError(f"ends at byte {at:,}; it went up to {part.until:,}")
-            at += len(chunk)
-            data = rest + chunk
-            end = len(data) if at >= part.until else data.rfind(b"\n") + 1
-            if end:
-                yield data[:end]
-            rest = data[end:]
+    for chunk in chunks(path, part.start, part.until, _AT_ONCE):
+        at += len(chunk)
+        data = rest + chunk
+        end = len(data) if at >= part.until else data.rfind(b"\n") + 1
+        if end:
+            yield data[:end]
+        rest = data[end:]
+    if at < part.until:
+        raise GoneError(f"ends at byte {at:,}; it went up to {part.until:,}")

@@ -1,4 +1,4 @@
-"""POST /events/STREAM: events that come by HTTP are taken when they are on disk.
+"""POST /events/STREAM: events that come by HTTP are taken when they are on disk, or in the state's bucket.
 
 A body is JSON lines, or one or several CloudEvents (https://github.com/cloudevents/spec, version 1.0.2, HTTP
 binding, structured and batched modes). Of lines, those that are no JSON are refused by number and the rest is
@@ -19,6 +19,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from alerts.outbox import OutboxError
+from cep.buckets import StoreError
 from cep.sources.http.intake import FullError, Intake
 from cep.web.access.callers import Refusal
 from cep.web.access.guarding import shown_by
@@ -48,6 +49,7 @@ LINES = ("application/x-ndjson", "application/jsonl", "application/json-lines")
 _BATCH, _ONE = "application/cloudevents-batch+json", "application/cloudevents+json"
 TYPES = (*LINES, _BATCH, _ONE)
 _CONTEXT = ("id", "source", "type", "subject", "time")
+_SEND_ALL = "send all of them again: with an `id` in their stream, those that were kept after all count once"
 _AGAIN = ("the job starts, or ends", "send it again in some seconds")
 
 
@@ -149,7 +151,7 @@ _NO_GZIP = problems.problem(
 
 
 async def _kept(intake: Intake, found: Sorted) -> None:
-    """Waits until the lines are on disk. Raises _RefusedError where they cannot be kept."""
+    """Waits until the lines are there for good. Raises _RefusedError where they cannot be kept."""
     if not found.number:
         return
     try:
@@ -160,6 +162,9 @@ async def _kept(intake: Intake, found: Sorted) -> None:
         raise _RefusedError(problems.problem(429, "CEP0976", said, help_)) from error
     except OutboxError as error:
         raise _RefusedError(problems.problem(503, error.code, error.message, error.help)) from error
+    except StoreError as error:
+        said = f"the events could not be written: {error.strerror}"
+        raise _RefusedError(problems.problem(503, "CEP0978", said, _SEND_ALL)) from error
     except OSError as error:
         said = f"the events could not be written: {(error.strerror or str(error)).lower()}"
         help_ = "none of them is kept: see the disk of the state folder, then send them again"

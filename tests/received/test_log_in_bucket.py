@@ -1,0 +1,240 @@
+"""The log that events come into by HTTP where the state is in a bucket: an object for each group of lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import object_store
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from logs_of_tests import LINE, appending, content, read_over_restarts
+from object_store import ObjectStore
+from served import port
+
+from cep import buckets
+from cep.buckets import StoreError
+from cep.decode.blocks import decoder
+from cep.decode.formats import BY_NAME
+from cep.files import write_whole
+from cep.sources.checkpoint import Checkpoint
+from cep.sources.http import appending as appending_
+from cep.sources.http import bounds
+from cep.sources.http.extents import HttpExtent
+from cep.sources.http.http import Http, received
+from cep.sources.http.intake import Intake
+from cep.sources.http.segments import Position, end_of_log, numbers, path_of, stretches
+from cep.sources.source import GoneError
+from rules.packs import load_texts
+
+if TYPE_CHECKING:
+    from upath import UPath
+
+PACK = """pack p version "1"
+stream payment { id_: string  at: timestamp  id id_  time at }
+rule all { on payment emit id_ }
+"""
+LINES = {"content-type": "application/x-ndjson"}
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[ObjectStore]:
+    with object_store.running() as found:
+        yield found
+
+
+@pytest.fixture
+def state(store: ObjectStore, monkeypatch: pytest.MonkeyPatch) -> UPath:
+    """One that is asked again for a shorter time than a job does."""
+    monkeypatch.setattr(buckets, "_ATTEMPTS", 1)
+    return store.bucket().path
+
+
+@pytest.fixture
+def log(state: UPath) -> UPath:
+    found = received(state, "payment")
+    assert not isinstance(found, Path)
+    return found
+
+
+def planned(state: UPath, batch: int) -> tuple[Http, list[HttpExtent]]:
+    """What a batch reads, as the job asks for it."""
+    source = Http().within(state)
+    offsets = state / "checkpoint" / "offsets"
+    write_whole(offsets / str(batch), b'v2\n{"batchWatermarkMs":0}\nfeed_payment:{}')
+    return source, list(source.planned(Checkpoint(state / "checkpoint"), "payment", batch))
+
+
+def events(source: Http, extents: list[HttpExtent]) -> list[str]:
+    using = decoder(load_texts([("p.rules", PACK)]).need().stream("payment"), BY_NAME)
+    found = (
+        one
+        for extent in extents
+        for part in source.parts(extent, BY_NAME, 10)
+        for one in source.read(part, using, strict=True)
+    )
+    return [value for one in found for value in one.events.table.column("id_").to_pylist()]
+
+
+def test_what_many_threads_give_is_there_whole_an_object_a_group(log: UPath) -> None:
+    with appending(log) as one, ThreadPoolExecutor(16) as threads:
+        bodies = [b"".join(LINE % (n * 10 + m) for m in range(n % 7 + 1)) for n in range(200)]
+        for each in list(threads.map(one.take, bodies)):
+            assert each.result(60) is None
+        end = one.end
+        assert one.groups < len(bodies)
+        assert numbers(log) == list(range(1, one.groups + 1))
+    assert end == end_of_log(log)
+    data = content(log, stretches(log, Position(), end))
+    assert sorted(data.splitlines()) == sorted(b"".join(bodies).splitlines())
+    for body in bodies:
+        assert body in data, "the lines of a body stay together"
+
+
+@pytest.mark.slow
+@given(
+    st.lists(st.lists(st.integers(0, 9), max_size=4), min_size=1, max_size=6), st.integers(40, 400), st.data()
+)
+def test_batches_read_every_line_once_over_restarts_and_repeated_questions(
+    store: ObjectStore, groups: list[list[int]], batch: int, data: st.DataObject
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bounds, "BATCH_BYTES", batch)
+        read_over_restarts(store.bucket().path / "received" / "payment", groups, data)
+
+
+def test_a_job_reads_what_came_and_asks_for_no_object_that_it_has_just_written(
+    state: UPath, log: UPath, store: ObjectStore
+) -> None:
+    with appending(log) as one:
+        for value in range(3):
+            one.take(LINE % value).result(60)
+        source, extents = planned(state, 0)
+        before = store.asked
+        pinned = [source.pin(extent) for extent in extents]
+        assert store.asked == before
+    assert [source.pin(extent) for extent in extents] == pinned, "another process looks at what is there"
+    assert [source.extent(extent.row()) for extent in pinned] == pinned
+    assert [source.difference(extent) for extent in pinned] == [None] * 3
+    assert events(source, pinned) == ["0", "1", "2"]
+    path_of(log, 2).write_bytes(LINE % 7)
+    path_of(log, 3).unlink()
+    assert [source.difference(extent) for extent in pinned] == [
+        None,
+        "does not hold what it held",
+        "is missing",
+    ]
+    with pytest.raises(GoneError, match="is missing"):
+        events(source, pinned)
+
+
+def test_a_place_of_another_state_is_not_opened(state: UPath, log: UPath) -> None:
+    with appending(log) as one:
+        one.take(LINE % 1).result(60)
+        _, (extent,) = planned(state, 0)
+    assert extent.path.startswith("s3://states/")
+    assert "KEY-OF-TESTS" not in repr(Http().within(state))
+    assert Http().difference(extent) == "is missing", "a job with its state in a folder"
+
+
+def test_a_store_that_is_away_is_told_and_what_it_took_after_all_counts_once(
+    log: UPath, store: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A request may do its work and its answer be lost: then the next group finds an object at its place."""
+    put, lost = write_whole, [True, False, True]
+
+    def losing(path: UPath, data: bytes, *, new: bool) -> None:
+        put(path, data, new=new)
+        if lost.pop(0):
+            raise TimeoutError
+
+    monkeypatch.setattr(appending_, "write_whole", losing)
+    with appending(log) as one:
+        with pytest.raises(StoreError, match="does not answer"):
+            one.take(LINE % 1).result(60)
+        assert one.waiting == 0
+        one.take(LINE % 2).result(60)
+        assert one.waiting == 2 * len(LINE % 1), "both are there"
+        with pytest.raises(StoreError):
+            one.take(LINE % 3).result(60)
+        one.take(LINE % 3).result(60)
+        assert one.waiting == 3 * len(LINE % 1), "what is sent again is the same object"
+    assert not lost
+    assert content(log, stretches(log, Position(), end_of_log(log))) == b"".join(LINE % n for n in (1, 2, 3))
+    monkeypatch.setattr(appending_, "write_whole", put)
+    with appending(log) as one, port(tmp_path, intakes={"payment": one}) as client:
+        store.end()
+        try:
+            answer = client.ask("POST", "/api/v1/events/payment", LINE % 4, "SHOP_TOKEN", LINES)
+        finally:
+            store.begin()
+        assert (answer.status, answer.value["code"], answer.headers["retry-after"]) == (503, "CEP0978", "1")
+        assert "does not answer" in answer.value["title"]
+        assert "send all of them again" in answer.value["help"]
+        answer = client.ask("POST", "/api/v1/events/payment", LINE % 5, "SHOP_TOKEN", LINES)
+        assert answer.status == 202
+    assert content(log, stretches(log, Position(), end_of_log(log))).endswith(LINE % 3 + LINE % 5)
+
+
+def test_a_store_that_is_away_is_no_loss_of_a_segment(state: UPath, log: UPath, store: ObjectStore) -> None:
+    with appending(log) as one:
+        one.take(LINE % 1).result(60)
+    source, extents = planned(state, 0)
+    pinned = [source.pin(extent) for extent in extents]
+    store.end()
+    try:
+        for asked in (source.difference, source.pin, lambda one: events(source, [one])):
+            with pytest.raises(StoreError, match="does not answer"):
+                asked(pinned[0])
+        with pytest.raises(StoreError, match="does not answer"):
+            bounds.between(log, 1, going_on=True)
+    finally:
+        store.begin()
+    assert events(source, pinned) == ["1"]
+
+
+def test_a_process_that_lost_the_job_tells_nobody_and_spoils_nothing(log: UPath) -> None:
+    """Both make objects of the same numbers; who comes later goes on behind the other's."""
+    fenced = SimpleNamespace(fenced=False)
+
+    def assure() -> None:
+        if fenced.fenced:
+            raise RuntimeError("taken over")
+
+    old = Intake(log, 1 << 20, assure=assure)
+    old.start(Position())
+    old.take(LINE % 1).result(60)
+    with appending(log) as new:
+        fenced.fenced = True
+        with pytest.raises(RuntimeError, match="taken over"):
+            old.take(LINE % 2).result(60)
+        assert content(log, bounds.between(log, 0, going_on=False)) == LINE % 1
+        new.take(LINE % 3).result(60)
+        assert new.waiting == 2 * len(LINE % 1)
+        with pytest.raises(RuntimeError, match="taken over"):
+            old.take(LINE % 4).result(60)
+        second = bounds.between(log, 1, going_on=True)
+    old.stop()
+    assert content(log, second) == LINE % 2 + LINE % 3
+    assert bounds.between(log, 1, going_on=True) == second
+    assert content(log, bounds.between(log, 2, going_on=True)) == LINE % 4
+
+
+def test_what_all_batches_are_behind_is_removed(
+    log: UPath, store: ObjectStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounds, "_KEPT", 3)
+    with appending(log) as one:
+        for number in range(8):
+            one.take(LINE % number).result(60)
+            before = store.asked
+            bounds.between(log, number, going_on=number > 0)
+            assert store.asked - before <= 12
+    assert numbers(log) == [6, 7, 8]
+    names = sorted(path.name for path in (log / "read").iterdir())
+    assert names == ["5.json", "6.json", "7.json"]
+    assert bounds.between(log, 6, going_on=True) == [(7, 0, len(LINE % 6))]
