@@ -4,7 +4,9 @@
 
 A server as that of a job, in a process of its own, with a log on this disk; nothing reads it. Clients, as
 many as stand in the table, keep their connections and send bodies of so many events of 150 bytes one after
-the other. Then 100 requests a second of one event each.
+the other. Then 100 requests a second of one event each. The same with a log in a bucket of moto's on
+loopback, in a process of its own, too: it answers in some milliseconds and one request at a time, and what
+holds elsewhere is how many events come to an object.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ import numpy as np
 import psutil
 from calibration import calibration
 
+from cep.buckets import Bucket
 from cep.config.job import Token
 from cep.secrets import Secret
 from cep.sources.http.intake import Intake
@@ -33,18 +36,32 @@ from cep.web.access.tokens import Tokens
 from cep.web.api.routes import application
 from cep.web.server import bind, serving
 
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT / "tests" / "strategies")]
 TOKEN = "bench-0123456789-0123456789"
 PATH = "/api/v1/events/payment"
 
 
-def serve(folder: Path) -> None:
-    """Serves until its standard input ends; prints the port, at the end how often the disk was waited for."""
+def store() -> None:
+    """Has a bucket until its standard input ends; prints a place in it and its store's address."""
+    import object_store
+
+    with object_store.running() as found:
+        print(found.bucket().url, found.endpoint, flush=True)
+        sys.stdin.read()
+
+
+def serve(folder: str, endpoint: str) -> None:
+    """Serves until its standard input ends; prints the port, at the end in how many groups events came."""
+    import object_store
     from starlette.applications import Starlette
     from starlette.routing import Mount
 
-    intake = Intake(folder, 1 << 40)
+    known = object_store.REGION, object_store.KEY, object_store.SECRET
+    place = Bucket(folder, endpoint, *known).path if endpoint else Path(folder)
+    intake = Intake(place, 1 << 40)
     intake.start(Position())
-    tokens = (Token("shop", Secret("${SHOP}", folder), ("ingest",)),)
+    tokens = (Token("shop", Secret("${SHOP}", ROOT), ("ingest",)),)
     access = Access(Tokens.of(tokens, {"SHOP": TOKEN}), open_reading=True)
     app = Starlette(
         routes=[Mount("/api/v1", app=application(access, lambda: None, lambda: {"payment": intake}))]
@@ -54,6 +71,7 @@ def serve(folder: Path) -> None:
         print(listening.getsockname()[1], flush=True)
         sys.stdin.read()
     intake.stop()
+    print(intake.groups)
 
 
 def body(size: int, number: int) -> bytes:
@@ -105,31 +123,57 @@ def measured(process: subprocess.Popen[str], port: int, clients: int, size: int,
     )
 
 
+def begun(*arguments: str) -> subprocess.Popen[str]:
+    """This program as a process of its own."""
+    command = [sys.executable, __file__, *arguments]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def ended(process: subprocess.Popen[str]) -> str:
+    """What such a process says at its end."""
+    return process.communicate()[0]
+
+
+def rows(place: str, *arguments: str, seconds: float) -> None:
+    """Prints the table of a place."""
+    server = begun("--serve", *arguments)
+    assert server.stdout is not None
+    port = int(server.stdout.readline())
+    print(f"\n| {place}: clients | events a body | events/s | us of the server an event | p50 ms | p99 ms |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for clients, size in ((1, 1), (16, 1), (1, 100), (8, 100), (1, 10_000), (4, 10_000)):
+        measured(server, port, clients, size, seconds)
+    ended(server)
+    server = begun("--serve", *arguments)
+    assert server.stdout is not None
+    spent: list[float] = []
+    port = int(server.stdout.readline())
+    client(port, 1, time.monotonic() + seconds, spent, pause=0.01)
+    p50, p99 = np.percentile(spent, [50, 99]) * 1e3
+    groups = ended(server).strip()
+    print(f"\n100 requests a second: p50 {p50:.1f} ms, p99 {p99:.1f} ms; {len(spent)} in {groups} groups")
+
+
 def main() -> None:
     """Prints the figures."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     options.add_argument("--seconds", type=float, default=5.0)
-    options.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
+    options.add_argument("--serve", nargs="+", help=argparse.SUPPRESS)
+    options.add_argument("--store", action="store_true", help=argparse.SUPPRESS)
     given = options.parse_args()
     if given.serve is not None:
-        serve(given.serve)
+        serve(*[*given.serve, ""][:2])
+        return
+    if given.store:
+        store()
         return
     print(calibration())
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
-        command = [sys.executable, __file__, "--serve", f"{folder}/log"]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-            assert process.stdout is not None
-            port = int(process.stdout.readline())
-            print("\n| clients | events a body | events/s | us of the server an event | p50 ms | p99 ms |")
-            print("| --- | --- | --- | --- | --- | --- |")
-            for clients, size in ((1, 1), (16, 1), (1, 100), (8, 100), (1, 10_000), (4, 10_000)):
-                measured(process, port, clients, size, given.seconds)
-            spent: list[float] = []
-            client(port, 1, time.monotonic() + given.seconds, spent, pause=0.01)
-            p50, p99 = np.percentile(spent, [50, 99]) * 1e3
-            print(f"\n100 requests a second: p50 {p50:.1f} ms, p99 {p99:.1f} ms")
-            assert process.stdin is not None
-            process.stdin.close()
+        rows("on disk", f"{folder}/log", seconds=given.seconds)
+    bucket = begun("--store")
+    assert bucket.stdout is not None
+    rows("in a bucket", *bucket.stdout.readline().split(), seconds=given.seconds)
+    ended(bucket)
 
 
 if __name__ == "__main__":

@@ -163,7 +163,8 @@ class _IntakeCollector(Collector):
         family = GaugeMetricFamily("cep_received_waiting_bytes", _RECEIVED, labels=["stream"])
         for stream, octets in self._waiting().items():
             family.add_metric([stream], octets)
-        yield family
+        if family.samples:
+            yield family
 
 
 class _OutboxCollector(Collector):

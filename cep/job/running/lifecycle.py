@@ -39,7 +39,7 @@ from cep.job.running.backlog import BacklogWatch
 from cep.job.running.delivery import Deliverer
 from cep.job.running.episodes import EpisodeKeeper
 from cep.job.running.health import Standing
-from cep.job.running.intakes import opened
+from cep.job.running.intakes import Intakes
 from cep.job.running.leadership import Leadership
 from cep.job.running.letters_out import LettersOut
 from cep.job.running.machines import join
@@ -181,6 +181,7 @@ class _Lifecycle:
         )  # fmt: skip
         self._letters = LettersOut(launch.job.letters, launch.environ, progress.tell)
         self._leadership: Leadership | None = None
+        self._intakes: Intakes | None = None
         self._episodes: EpisodeKeeper | None = None
         self._retention = RetentionKeeper(launch.job.retention, time.time_ns, progress.tell)
         self._record = RecordKeeper(self._folder.record, launch.job.keep, time.time_ns, progress.tell)
@@ -282,12 +283,12 @@ class _Lifecycle:
     def _take_events(self) -> None:
         """Events come by HTTP from here on; but none where time is to end with what is there."""
         if not self._launch.mode.drain:
-            job, tell = self._launch.job, self._progress.tell
             assure = (lambda: None) if self._leadership is None else self._leadership.assure
-            intakes = opened(job.feeds, self._folder, tell, assure, self._stack)
-            self._standing.intakes = intakes
-            if intakes:
-                self._metrics.watch_intakes(lambda: {name: one.waiting for name, one in intakes.items()})
+            stack = self._stack.enter_context(ExitStack())
+            self._intakes = Intakes(self._folder, self._progress.tell, assure, stack)
+            self._intakes.open(self._launch.job.feeds)
+            self._standing.intakes = self._intakes.by_stream
+            self._metrics.watch_intakes(self._intakes.waiting)
             self._stack.callback(setattr, self._standing, "intakes", None)  # before they end
 
     def _keep_episodes(self, outbox: Outbox, packs: Callable[[], Mapping[str, Pack]]) -> None:
@@ -313,7 +314,8 @@ class _Lifecycle:
         from cep.job.running.query_watch import QueryWatch  # it imports pyspark: Java is started before
 
         mode = self._launch.mode
-        query = QueryWatch(spark, driver, self._stop, self._launch.job.trigger / 1e9, mode.once)
+        opening = (lambda _: None) if self._intakes is None else self._intakes.open
+        query = QueryWatch(spark, driver, self._stop, self._launch.job.trigger / 1e9, mode.once, opening)
         try:
             if not join(spark, driver, cores, self._stop):
                 return

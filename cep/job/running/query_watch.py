@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
+    from cep.sources.source import Feed
+
 _OVERDUE = 10.0
 """Seconds beyond the trigger without a batch, as when a feed's disk hangs: from then on no feed is read."""
 
@@ -31,15 +34,25 @@ _OVERDUE = 10.0
 class QueryWatch:
     """The query over all feeds. `trigger` is the least number of seconds from one batch to the next.
 
-    `once`: it ends when it has taken what is there. `broken_off`: it was stopped within a batch.
+    `once`: it ends when it has taken what is there. `opening` is called with the feeds that it is about to
+    read. `broken_off`: it was stopped within a batch.
     """
 
-    def __init__(self, spark: SparkSession, driver: Driver, stop: Stop, trigger: float, once: bool) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        driver: Driver,
+        stop: Stop,
+        trigger: float,
+        once: bool,
+        opening: Callable[[Sequence[Feed]], None],
+    ) -> None:
         self._spark = spark
         self._driver = driver
         self._stop = stop
         self._trigger = trigger
         self._once = once
+        self._opening = opening
         self._folder = driver.around.folder
         self._tell = driver.around.tell
         self._retries = Retries()
@@ -71,6 +84,7 @@ class QueryWatch:
         """Runs the query until it ends; why it failed, if it did."""
         driver = self._driver
         feeds = [feed for feed in driver.running.job.feeds if feed.name in driver.deploys.reading]
+        self._opening(feeds)
         counted = self._once and any(feed.source.counted for feed in feeds)
         taken = Taken(feeds, Checkpoint(self._folder.checkpoint)) if counted else None
         trigger = (0.0 if taken else None) if self._once else self._trigger

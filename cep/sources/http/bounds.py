@@ -46,17 +46,21 @@ def between(folder: AnyPath, batch: int, *, going_on: bool) -> list[Stretch]:
 
     `going_on`: the batch before read this log, too. Raises DamagedError.
     """
-    since = _bound(folder, batch - 1).until if going_on else _before(folder, batch)
-    with suppress(FileNotFoundError):
-        return _read(folder, batch).stretches
-    until = _at_most(folder, since, max(since, end_of(folder)))
-    bound = _Bound(until, stretches(folder, since, until))
+    intake = intake_of(folder)
+    if intake is not None and going_on and intake.batch == batch - 1:  # nobody need be asked
+        since = intake.read
+    else:
+        since = _bound(folder, batch - 1).until if going_on else _before(folder, batch)
+        with suppress(FileNotFoundError):
+            return _read(folder, batch).stretches
+    bound = _next(folder, since, max(since, end_of(folder)))
     try:
         _write(folder, batch, bound)
     except FileExistsError:  # another process took the job over, and has asked meanwhile
         return _bound(folder, batch).stretches
-    if (intake := intake_of(folder)) is not None:
-        intake.was_read(until, sum(last - first for _, first, last in bound.stretches))
+    if intake is not None:
+        octets = sum(last - first for _, first, last in bound.stretches)
+        intake.was_read(batch, bound.until, octets)
     _forget(folder, batch - _KEPT)
     return bound.stretches
 
@@ -78,23 +82,6 @@ def _before(folder: AnyPath, batch: int) -> Position:
     return _bound(folder, max(found)).until if found else Position()
 
 
-def _at_most(folder: AnyPath, since: Position, end: Position) -> Position:
-    """The place up to where a batch reads that may read up to `end`: about as much as one takes.
-
-    Of a file it may be some of the lines, of objects it is whole ones.
-    """
-    size = 0
-    for segment, first, last in stretches(folder, since, end):
-        if size + last - first <= BATCH_BYTES:
-            size += last - first
-            continue
-        path, at = path_of(folder, segment), first + BATCH_BYTES - size
-        if isinstance(path, Path):
-            return Position(segment, first if at == first else line_begin(path, at, last))
-        return Position(segment, first if size else last)
-    return end
-
-
 @dataclass(frozen=True, slots=True)
 class _Bound:
     """The place up to where a batch reads, and its stretches."""
@@ -105,6 +92,28 @@ class _Bound:
     def as_dict(self) -> dict[str, object]:
         """The bound as JSON."""
         return {"segment": self.until.segment, "byte": self.until.byte, "stretches": self.stretches}
+
+
+def _next(folder: AnyPath, since: Position, end: Position) -> _Bound:
+    """The bound of a batch that begins at a place and may read up to `end`: about as much as one takes.
+
+    Of a file it may be some of the lines, of objects it is whole ones.
+    """
+    size, found = 0, []
+    for segment, first, last in stretches(folder, since, end):
+        until = min(last, first + BATCH_BYTES - size)
+        if until < last:
+            path = path_of(folder, segment)
+            if not isinstance(path, Path):
+                until = first if size else last
+            elif until > first:
+                until = line_begin(path, until, last)
+        if first < until:
+            found.append((segment, first, until))
+            size += until - first
+        if until < last or size >= BATCH_BYTES:
+            return _Bound(Position(segment, until), found)
+    return _Bound(end, found)
 
 
 def _bound(folder: AnyPath, batch: int) -> _Bound:
@@ -141,13 +150,16 @@ def _write(folder: AnyPath, batch: int, bound: _Bound) -> None:
 
 
 def _forget(folder: AnyPath, batch: int) -> None:
-    """Removes the bounds of a batch, and all segments in front of that of the next one."""
+    """Removes the bounds of a batch, and segments that all batches from the next one on are behind."""
     if batch < 0:
         return
-    remove_files([_file(folder, batch)])
     with suppress(DamagedError):
-        oldest = _bound(folder, batch + 1).until.segment
-        remove_files([path_of(folder, one) for one in numbers(folder) if one < oldest])
+        bound = _bound(folder, batch)
+        if isinstance(folder, Path):
+            gone = [segment for segment in numbers(folder) if segment < bound.until.segment]
+        else:
+            gone = [segment for segment, _, _ in bound.stretches]
+        remove_files([*(path_of(folder, segment) for segment in gone), _file(folder, batch)])
 
 
 def _batches(folder: AnyPath) -> list[int]:

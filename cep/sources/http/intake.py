@@ -59,8 +59,8 @@ class Intake:
     """Appends to the log of a folder or bucket. `most` are the bytes that may wait to be read.
 
     `assure` raises an exception where this process may run the job no longer, or does not know. `end` is the
-    place behind what somebody was told of, `read` that up to where batches have read. Safe to use from any
-    thread; one process at a time has one for a folder.
+    place behind what somebody was told of, `read` that up to where batches have read, of which this process
+    has seen `batch` as the newest. Safe to use from any thread; one process at a time has one for a folder.
     """
 
     folder: AnyPath
@@ -69,6 +69,7 @@ class Intake:
     assure: Callable[[], None] = lambda: None
     end: Position = field(default=Position(), init=False)
     read: Position = field(default=Position(), init=False)
+    batch: int | None = field(default=None, init=False)
     log: Log = field(init=False)
     groups: int = field(default=0, init=False)
     _waiting: int = field(default=0, init=False)
@@ -109,10 +110,10 @@ class Intake:
         with self._lock:
             return self._waiting
 
-    def was_read(self, until: Position, octets: int) -> None:
-        """A batch reads up to a place, so many bytes more than the one before."""
+    def was_read(self, batch: int, until: Position, octets: int) -> None:
+        """A batch, the newest, reads up to a place, so many bytes more than the one before."""
         with self._lock:
-            self.read, self._waiting = until, self._waiting - octets
+            self.batch, self.read, self._waiting = batch, until, self._waiting - octets
 
     def stop(self) -> None:
         """Writes what was given, and appends nothing more."""
