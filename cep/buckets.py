@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -25,8 +25,9 @@ NO_LIBRARY = "CEP0758"
 UNFIT = "CEP0759"
 _CONNECT, _READ = 15, 60
 """Seconds for a store to take a connection, and to say something more."""
-_ATTEMPTS = 5
-"""Of each request; where nothing listens, one fails after some 8 seconds with them and those of s3fs."""
+_ATTEMPTS, _OF_JOB = 5, 10
+"""For each request. Where nothing listens, it fails after some 8 seconds, that of a running job after a minute:
+the pauses between them double, up to 20 seconds."""
 _OF_OBJECTS = (FileNotFoundError, FileExistsError, PermissionError)
 _HADOOP = "spark.hadoop.fs.s3a."
 
@@ -36,7 +37,7 @@ class Bucket:
     """A place in a bucket, `s3a://NAME/PREFIX` without a slash behind it, and the keys to it.
 
     What is empty is left to Amazon's chain on each machine: environment, its files, the machine's role.
-    `endpoint` is the store's address, "" that of Amazon in the region.
+    `endpoint` is the store's address, "" that of Amazon in the region. `attempts` are those of a request.
     """
 
     url: str
@@ -44,14 +45,11 @@ class Bucket:
     region: str = ""
     access_key: str = field(default="", repr=False)
     secret_key: str = field(default="", repr=False)
+    attempts: int = _ATTEMPTS
 
     @property
     def path(self) -> UPath:
         """The place as a path. Raises ConfigurationError where the libraries are missing."""
-        return self._opened(_ATTEMPTS)
-
-    def _opened(self, attempts: int) -> UPath:
-        """The same, with so many attempts at each request; s3fs makes five times as many."""
         try:
             import s3fs  # noqa: F401
             from upath import UPath
@@ -66,7 +64,7 @@ class Bucket:
             "secret": self.secret_key,
             "endpoint_url": self.endpoint,
             "client_kwargs": {"region_name": self.region} if self.region else {},
-            "config_kwargs": self._client(attempts),
+            "config_kwargs": self._client(),
         }
         found: UPath = UPath(
             "s3" + self.url.removeprefix("s3a"),
@@ -76,12 +74,17 @@ class Bucket:
         )
         return found
 
-    def _client(self, attempts: int) -> dict[str, object]:
+    @property
+    def patient(self) -> Bucket:
+        """The same for a job that runs, which had better wait for a store than end."""
+        return replace(self, attempts=_OF_JOB)
+
+    def _client(self) -> dict[str, object]:
         style = {"s3": {"addressing_style": "path"}} if self.endpoint else {}
         return {
             "connect_timeout": _CONNECT,
             "read_timeout": _READ,
-            "retries": {"mode": "standard", "total_max_attempts": attempts},
+            "retries": {"mode": "standard", "total_max_attempts": self.attempts},
             **style,
         }
 
@@ -108,7 +111,7 @@ class Bucket:
 
     def trouble(self) -> str | None:
         """The sentence that says why the bucket cannot be read; None if it can be."""
-        path = self._opened(2)
+        path = replace(self, attempts=2).path
         try:
             path.fs.call_s3("list_objects_v2", Bucket=urlsplit(self.url).netloc, MaxKeys=1)
         except Exception as error:

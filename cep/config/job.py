@@ -138,9 +138,11 @@ class KeptInBucket:
 
     def reveal(self, environ: Mapping[str, str]) -> Bucket:
         """The place with its keys. Raises SecretError."""
-        keys = ("" if key is None else key.reveal(environ) for key in (self.access_key, self.secret_key))
+        access, secret = (
+            "" if key is None else key.reveal(environ) for key in (self.access_key, self.secret_key)
+        )
         endpoint = self.endpoint or environ.get("AWS_ENDPOINT_URL_S3") or environ.get("AWS_ENDPOINT_URL", "")
-        return Bucket(self.url, endpoint, self.region, *keys)
+        return Bucket(self.url, endpoint, self.region, access, secret)
 
 
 @dataclass(frozen=True, slots=True)

@@ -215,6 +215,22 @@ def test_a_store_that_goes_away_ends_the_job_and_nothing_is_lost(
 
 
 @pytest.mark.soak
+def test_a_store_that_is_away_for_a_while_is_waited_for(folder: JobFolder, store: ObjectStore) -> None:
+    parts = in_files(list(payments(9, 2_000, 200)), 4)
+    paths = [folder.put("payment", part) for part in parts[:2]]
+    with folder.running() as job:
+        job.wait_for(folder.commits, "a batch")
+        store.end()
+        paths += [folder.put("payment", part) for part in parts[2:]]
+        time.sleep(20)  # longer than a command asks for
+        store.begin()
+        job.wait_until_read()
+        assert job.stop() == STOPPED, folder.told
+    _rest(folder)
+    _same(folder, paths)
+
+
+@pytest.mark.soak
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_standby_on_another_machine_takes_over(folder: JobFolder, number: signal.Signals) -> None:
     parts = in_files(list(payments(9, 3_000, 200)), 30)

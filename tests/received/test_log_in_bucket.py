@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -16,7 +17,6 @@ from logs_of_tests import LINE, appending, content, read_over_restarts
 from object_store import ObjectStore
 from served import port
 
-from cep import buckets
 from cep.buckets import StoreError
 from cep.decode.blocks import decoder
 from cep.decode.formats import BY_NAME
@@ -48,10 +48,9 @@ def store() -> Iterator[ObjectStore]:
 
 
 @pytest.fixture
-def state(store: ObjectStore, monkeypatch: pytest.MonkeyPatch) -> UPath:
+def state(store: ObjectStore) -> UPath:
     """One that is asked again for a shorter time than a job does."""
-    monkeypatch.setattr(buckets, "_ATTEMPTS", 1)
-    return store.bucket().path
+    return replace(store.bucket(), attempts=1).path
 
 
 @pytest.fixture

@@ -151,7 +151,8 @@ def state_folder(launch: Launch) -> StateFolder:
     except SecretError:  # it is told of with the rest of job.toml
         shared = False
     own = f"{socket.gethostname()}-{os.getpid()}" if shared else ""
-    return StateFolder.of(job, launch.environ, own)
+    folder = StateFolder.of(job, launch.environ, own)
+    return folder if folder.bucket is None else replace(folder, bucket=folder.bucket.patient)
 
 
 class _Lifecycle:
