@@ -26,8 +26,8 @@ UNFIT = "CEP0759"
 _CONNECT, _READ = 15, 60
 """Seconds for a store to take a connection, and to say something more."""
 _ATTEMPTS, _OF_JOB = 5, 10
-"""For each request. Where nothing listens, it fails after some 8 seconds, that of a running job after a minute:
-the pauses between them double, up to 20 seconds."""
+"""For each request. Where nothing listens, it fails after some 8 seconds, that of a running job after a
+minute: the pauses between them double, up to 20 seconds."""
 _OF_OBJECTS = (FileNotFoundError, FileExistsError, PermissionError)
 _HADOOP = "spark.hadoop.fs.s3a."
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cep.buckets import store_errors
 from cep.files import DamagedFileError, read_json, write_json
+from cep.folders import entries, remove_files
 
 if TYPE_CHECKING:
     from upath import UPath
@@ -57,19 +59,27 @@ def fetch(name: str, kept: UPath, aside: Path) -> bool:
 def forget(kept: UPath, here: Path, before: float) -> int:
     """Removes from the bucket what was sent before a time, in seconds since 1970 UTC, and is not `here`.
 
-    What a machine uses it has here. Returns how many sets and files went.
+    What a machine uses it has here. Returns how many sets and files went; half a set, left by a process that
+    was killed while it sent or removed it, is one. Raises OSError.
     """
-    removed = 0
-    for path in kept.iterdir() if kept.exists() else ():
-        name = path.name.removesuffix(_LIST)
-        alone = path.name == name
-        if (alone and "." not in name) or (here / name).exists() or path.stat().st_mtime >= before:
+    removed, there = 0, {one.name: one for one in entries(kept)}
+    for name, entry in there.items():
+        if (here / name.removesuffix(_LIST)).exists() or (entry.is_folder and f"{name}{_LIST}" in there):
             continue
-        path.unlink(missing_ok=True)
-        if not alone:
-            path.fs.rm(str((kept / name).path), recursive=True)
+        gone = _objects_of(kept / name) if entry.is_folder else [kept / name]
+        if not gone or max(path.stat().st_mtime for path in gone) >= before:
+            continue
+        if name.endswith(_LIST):
+            remove_files(gone)  # before its files: half a set must not stand under the name of a whole one
+            gone = _objects_of(kept / name.removesuffix(_LIST))
+        remove_files(gone)
         removed += 1
     return removed
+
+
+def _objects_of(folder: UPath) -> list[UPath]:
+    with store_errors(folder):
+        return [path for path in folder.rglob("*") if path.is_file()]
 
 
 def _put(path: Path, kept: UPath) -> None:
