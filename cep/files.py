@@ -39,10 +39,15 @@ def write_whole(path: AnyPath, data: bytes, mode: int | None = None, *, new: boo
     """Writes a file so that readers, and a machine that loses power, see all of it or none of it.
 
     `mode` is the file's permissions; None: as a new file has them here. Raises FileExistsError where the file
-    is to be a `new` one and is there, also if another machine writes it at the same moment.
+    is to be a `new` one and is there, also if another machine writes it at the same moment. An object with
+    this very content is no other: a request whose answer was lost is sent again.
     """
     if not isinstance(path, Path):
-        path.fs.pipe_file(path.path, data, mode="create" if new else "overwrite")
+        try:
+            path.fs.pipe_file(path.path, data, mode="create" if new else "overwrite")
+        except FileExistsError:
+            if content(path) != data:
+                raise
         return
     aside = path.with_name(f".{path.name}.{_MACHINE}.{os.getpid()}")
     try:

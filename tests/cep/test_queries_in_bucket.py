@@ -11,6 +11,7 @@ import object_store
 import pytest
 from object_store import ObjectStore
 
+from cep.files import write_whole
 from cep.standing import bucket
 
 if TYPE_CHECKING:
@@ -61,6 +62,15 @@ def test_what_one_machine_sends_another_has(kept: UPath, here: Path, tmp_path: P
     assert (tmp_path / FILE).read_bytes() == b"queries"
     (kept / SET / "texts").write_bytes(b"text")
     assert not bucket.fetch(SET, kept, tmp_path / "half"), "a file has another size than was said"
+
+
+def test_a_new_object_is_made_once_and_may_be_sent_twice(kept: UPath) -> None:
+    """As by a client that has not heard that the first request did its work."""
+    for _ in range(2):
+        write_whole(kept / FILE, b"queries", new=True)
+    with pytest.raises(FileExistsError):
+        write_whole(kept / FILE, b"others", new=True)
+    assert (kept / FILE).read_bytes() == b"queries"
 
 
 def test_what_nobody_can_ask_for_goes(kept: UPath, here: Path, tmp_path: Path) -> None:

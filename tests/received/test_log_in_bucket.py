@@ -144,7 +144,7 @@ def test_a_store_that_is_away_is_told_and_what_it_took_after_all_counts_once(
     log: UPath, store: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A request may do its work and its answer be lost: then the next group finds an object at its place."""
-    put, lost = write_whole, [True, False, True]
+    put, lost = write_whole, [True, False, True, False]
 
     def losing(path: UPath, data: bytes, *, new: bool) -> None:
         put(path, data, new=new)
@@ -221,6 +221,21 @@ def test_a_process_that_lost_the_job_tells_nobody_and_spoils_nothing(log: UPath)
     assert content(log, second) == LINE % 2 + LINE % 3
     assert bounds.between(log, 1, going_on=True) == second
     assert content(log, bounds.between(log, 2, going_on=True)) == LINE % 4
+
+
+def test_a_bound_whose_answer_was_lost_holds_and_counts(log: UPath, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = bounds.write_json
+
+    def twice(*given: object, new: bool) -> None:
+        write(*given, new=new)  # type: ignore[arg-type]
+        write(*given, new=new)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(bounds, "write_json", twice)
+    with appending(log) as one:
+        for number in range(3):
+            one.take(LINE % number).result(60)
+            assert bounds.between(log, number, going_on=number > 0) == [(number + 1, 0, len(LINE % 1))]
+            assert one.waiting == 0
 
 
 def test_what_all_batches_are_behind_is_removed(

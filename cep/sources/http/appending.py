@@ -149,6 +149,7 @@ class ObjectLog:
     folder: UPath
     end: Position = field(default=Position(), init=False)
     _digests: dict[int, tuple[int, str]] = field(default_factory=dict, init=False)
+    _grown: int = field(default=0, init=False)
 
     def open(self) -> None:
         """Asks the store what there is. Raises OSError."""
@@ -156,7 +157,6 @@ class ObjectLog:
 
     def append(self, data: bytes) -> int:
         """Raises OSError where the store gives no answer or a refusal, or a request for it is lost."""
-        grown = 0
         while True:
             segment = self.end.segment + 1
             path = path_of(self.folder, segment)
@@ -165,13 +165,14 @@ class ObjectLog:
                     write_whole(path, data, new=True)
                     found = data
                 except FileExistsError:
-                    # ours, where a request was repeated since its answer was lost; or what a process that
-                    # lost the job, or a request that came to nothing here, brought to the store after all
+                    # what a process that lost the job, or a request that came to nothing here, brought to the
+                    # store after all
                     found = content(path)
             self.end = Position(segment, len(found))
-            grown += len(found)
+            self._grown += len(found)
             if found == data:
                 self._remember(segment, data)
+                grown, self._grown = self._grown, 0
                 return grown
 
     def digest(self, segment: int, first: int, until: int) -> str | None:
