@@ -122,10 +122,12 @@ def run(
         )
     if folder.bucket is not None and not folder.own:
         raise ConfigurationError(f"the state {folder} needs an outbox with a lease", NEEDS_SERVER, UNFIT)
-    launch = replace(launch, job=launch.job.within(folder.durable))
     warn = warn or (lambda found: progress.tell(render_all(found)) if found else None)
     if not folder.closed:
         warn(beforehand.check(launch.job, folder, launch.environ, launch.packs))
+    if folder.bucket is not None:
+        folder = replace(folder, bucket=folder.bucket.patient)
+    launch = replace(launch, job=launch.job.within(folder.durable))
     folder.make()
     asked = stop or Stop(progress.tell)
     try:
@@ -151,8 +153,7 @@ def state_folder(launch: Launch) -> StateFolder:
     except SecretError:  # it is told of with the rest of job.toml
         shared = False
     own = f"{socket.gethostname()}-{os.getpid()}" if shared else ""
-    folder = StateFolder.of(job, launch.environ, own)
-    return folder if folder.bucket is None else replace(folder, bucket=folder.bucket.patient)
+    return StateFolder.of(job, launch.environ, own)
 
 
 class _Lifecycle:
