@@ -223,6 +223,58 @@ def test_a_process_that_lost_the_job_tells_nobody_and_spoils_nothing(log: UPath)
     assert content(log, bounds.between(log, 2, going_on=True)) == LINE % 4
 
 
+@pytest.mark.slow
+@given(st.lists(st.sampled_from(["take", "lost", "refused", "other", "plan", "restart"]), max_size=14))
+def test_whatever_comes_between_all_that_was_answered_is_read_once(
+    store: ObjectStore, steps: list[str]
+) -> None:
+    """Beside a process that has lost the job and goes on; requests come to nothing, or their answers do."""
+    log, put, trouble = store.bucket().path / "received" / "payment", write_whole, [""]
+
+    def troubled(path: UPath, data: bytes, *, new: bool) -> None:
+        if trouble[0] != "refused":
+            put(path, data, new=new)
+        if trouble[0]:
+            raise TimeoutError
+
+    def lost() -> None:
+        raise RuntimeError("taken over")
+
+    answered, read, number, found = [], b"", 0, {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(appending_, "write_whole", troubled)
+        other, one = Intake(log, 1 << 20, assure=lost), Intake(log, 1 << 20)
+        other.start(Position())
+        one.start(Position())
+        for place, step in enumerate([*steps, "take", "plan"]):
+            line = LINE % place
+            trouble[0] = step if step in ("lost", "refused") else ""
+            if step == "take":
+                one.take(line).result(60)
+                answered.append(line)
+            elif step == "other":
+                with pytest.raises(RuntimeError, match="taken over"):
+                    other.take(line).result(60)
+            elif step == "plan":
+                found[number] = bounds.between(log, number, going_on=number > 0)
+                read += content(log, found[number])
+                number += 1
+            elif step == "restart":
+                one.stop()
+                one = Intake(log, 1 << 20)
+                one.start(bounds.read_up_to(log))
+            else:
+                with pytest.raises(StoreError):
+                    one.take(line).result(60)
+        assert one.waiting == 0
+        assert found == {batch: bounds.between(log, batch, going_on=batch > 0) for batch in found}
+        one.stop()
+        other.stop()
+    lines = read.splitlines(keepends=True)
+    assert len(lines) == len(set(lines))
+    assert [line for line in lines if line in answered] == answered
+
+
 def test_a_bound_whose_answer_was_lost_holds_and_counts(log: UPath, monkeypatch: pytest.MonkeyPatch) -> None:
     write = bounds.write_json
 
