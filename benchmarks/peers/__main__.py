@@ -1,6 +1,7 @@
 """Flink SQL, Esper, DuckDB and Lucene Monitor beside this project, in one run: `make bench-peers`.
 
-    python -m peers [--small] [--turns 5] [--only flink esper ...] [--data FOLDER] [--checkpoints SECONDS]
+    python -m peers [--small] [--turns 5] [--only flink esper ...] [--data FOLDER]
+                    [--checkpoints SECONDS] [--events N]
 
 In the folder `benchmarks`. Java 17 and Maven are needed; the first run fetches what the peers consist of.
 Ratios are of processor time, of all threads of a side, as the other work of a machine changes them least;
@@ -33,7 +34,7 @@ def main() -> int:
     comparisons: dict[str, Comparing] = {
         "flink": partial(flink.compare, checkpoints=options.checkpoints),
         "esper": esper.compare,
-        "windows": windows.compare,
+        "windows": partial(windows.compare, events=options.events),
         "lucene": partial(lucene.compare, data=options.data),
         "highlights": highlights.compare,
     }
@@ -64,6 +65,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--turns", type=int, default=5, help="behind those that warm up (5)")
     parser.add_argument("--only", nargs="+", choices=names)
     parser.add_argument("--data", type=Path)
+    parser.add_argument("--events", type=int, help="a turn of windows beside Flink, which then stand alone")
     parser.add_argument("--checkpoints", type=int, default=0, help="seconds between Flink's; 0, none")
     return parser.parse_args()
 

@@ -29,10 +29,12 @@ OURS = (sys.executable, "-m", "peers.ours.engine")
 DUCK = (sys.executable, "-m", "peers.duck")
 
 
-def compare(folder: Path, turns: int, small: bool) -> Iterator[Comparison]:
-    """The rows: Flink's, Esper's and DuckDB's of each piece of work."""
+def compare(folder: Path, turns: int, small: bool, events: int | None = None) -> Iterator[Comparison]:
+    """The rows: Flink's, Esper's and DuckDB's of each piece of work; with `events` Flink's alone, of so many."""
     warm_up = 1 if small else WARM_UP
-    yield from beside_flink(folder, EVENTS[small], (warm_up, turns))
+    yield from beside_flink(folder, events or EVENTS[small], (warm_up, turns))
+    if events:
+        return
     for work in payments.NAMES:
         with (
             conversation(OURS, folder / "ours.log", 1) as ours,
