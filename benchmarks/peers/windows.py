@@ -30,7 +30,7 @@ DUCK = (sys.executable, "-m", "peers.duck")
 
 
 def compare(folder: Path, turns: int, small: bool, events: int | None = None) -> Iterator[Comparison]:
-    """The rows: Flink's, Esper's and DuckDB's of each piece of work; with `events` Flink's alone, of so many."""
+    """The rows: Flink's, Esper's and DuckDB's of each piece of work; of so many `events` Flink's alone."""
     warm_up = 1 if small else WARM_UP
     yield from beside_flink(folder, events or EVENTS[small], (warm_up, turns))
     if events:
