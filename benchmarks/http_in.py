@@ -130,7 +130,7 @@ def begun(*arguments: str) -> subprocess.Popen[str]:
 
 
 def ended(process: subprocess.Popen[str]) -> str:
-    """What such a process says at its end."""
+    """The answer of such a process at its end."""
     return process.communicate()[0]
 
 

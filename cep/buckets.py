@@ -28,6 +28,7 @@ _CONNECT, _READ = 15, 60
 _ATTEMPTS, _OF_JOB = 5, 10
 """For each request. Where nothing listens, it fails after some 8 seconds, that of a running job after a
 minute: the pauses between them double, up to 20 seconds."""
+_CLIENT = ("aiobotocore", "botocore", "s3fs", "aiohttp")
 _OF_OBJECTS = (FileNotFoundError, FileExistsError, PermissionError)
 _HADOOP = "spark.hadoop.fs.s3a."
 
@@ -149,12 +150,7 @@ def silent(url: str) -> str:
 
 def of_store(error: BaseException) -> bool:
     """True for an error of a store or its client."""
-    return isinstance(error, StoreError) or type(error).__module__.partition(".")[0] in (
-        "aiobotocore",
-        "botocore",
-        "s3fs",
-        "aiohttp",
-    )
+    return isinstance(error, StoreError) or type(error).__module__.partition(".")[0] in _CLIENT
 
 
 @contextmanager

@@ -14,9 +14,10 @@ from job_folder import JobFolder
 from rules_of_tests import pack, payments
 
 from alerts.outbox import OutboxError
+from cep.buckets import Bucket, StoreError
 from cep.errors import ConfigurationError, JobError, OutsideError, from_text
 from cep.job.running.retries import Retries
-from cep.job.spark.failures import explained, worker_late
+from cep.job.spark.failures import explained, of_worker, worker_late
 from cep.job.state_folder.folder import StateFolder
 
 FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -61,6 +62,39 @@ def test_what_is_not_foreseen_names_its_last_cause_and_a_file(state: StateFolder
     (kept,) = state.logs.iterdir()
     assert str(kept) in told.help
     assert "Traceback" in kept.read_text() or "RuntimeError" in kept.read_text()
+
+
+IN_WORKER = """Job aborted: org.apache.spark.api.python.PythonException: Traceback (most recent call last):
+  File "worker.py", line 1, in main
+    process()
+{error}
+
+\tat org.apache.spark.api.python.BasePythonRunner
+"""
+
+
+@pytest.mark.parametrize(
+    ("error", "may_be_events"),
+    [
+        (StoreError(None, "the store of s3://states does not answer", "s3://states/fraud/a"), False),
+        ("botocore.exceptions.EndpointConnectionError: Could not connect to the endpoint URL", False),
+        ("s3fs.errors.TooSlow: slow down", False),
+        ("OSError: [Errno 5] Input/output error", False),
+        ("ValueError: what an event may do", True),
+    ],
+)
+def test_a_store_that_a_worker_does_not_reach_is_not_for_its_events(
+    tmp_path: Path, error: object, may_be_events: bool
+) -> None:
+    if isinstance(error, StoreError):
+        error = f"cep.buckets.StoreError: {error}"
+    failure = RuntimeError(IN_WORKER.format(error=error))
+    assert (of_worker(failure) is not None) == may_be_events
+    folder = StateFolder(tmp_path / "state", bucket=Bucket("s3a://states/fraud"))
+    folder.make()
+    if "StoreError" in str(error):
+        told = explained(failure, folder, 0)
+        assert (told.code, told.message) == ("CEP0757", "the store of s3://states does not answer")
 
 
 LATE = {

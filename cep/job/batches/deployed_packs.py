@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, assert_never
+from typing import TYPE_CHECKING, Literal, assert_never
 
 from alerts.notation import timestamp
 from cep.config import Job, check_feeds, check_receivers, load_job
@@ -12,7 +12,6 @@ from cep.config.against_machine import check_folders
 from cep.config.masking import check_secret_fields
 from cep.events import MAX_TIME, MIN_TIME
 from cep.job.state_folder.deploy_requests import Answer, Request, RuleFate
-from cep.job.state_folder.folder import StateFolder
 from cep.job.state_folder.manifest import Deployed
 from cep.operators.known import operator_of
 from cep.packs.compile import compile_plan
@@ -20,10 +19,14 @@ from cep.packs.succession import meaning
 from cep.plan.generations import Closing
 from cep.plan.plan import Plan, RuleName, hit_streams
 from cep.standing.compiled import CANNOT_BE_READ, UnreadableError
+from cep.standing.store import QueryStore
 from rules.diagnostics import Diagnostic, DiagnosticsError, has_errors
 from rules.packs import load_texts
 from rules.query_files import with_contents
 from rules.typed import Match, On, Over, Pack, Rule, Stream
+
+if TYPE_CHECKING:
+    from cep.files import AnyPath
 
 DIFFERING_QUERIES = "CEP0920"
 DIFFERING_STREAMS = "CEP0951"
@@ -63,12 +66,12 @@ class Running:
 
 
 def with_deploy(
-    running: Running, request: Request, environ: Mapping[str, str], folder: StateFolder
+    running: Running, request: Request, environ: Mapping[str, str], store: QueryStore, state: AnyPath
 ) -> tuple[Running, Deployed] | Answer:
     """The packs that run when the pack of a request replaces the one of its name; or the refusal.
 
-    The files of its standing queries are in the state folder. job.toml is read again, for feeds that it
-    lacked, and to tell of receivers; what it says of others counts at a start.
+    The files of its standing queries are in the store. job.toml is read again, for feeds that it lacked, and
+    to tell of receivers; what it says of others counts at a start. `state` is where the job's state is.
     """
     loaded = load_texts(request.files)
     if loaded.pack is None:
@@ -79,11 +82,11 @@ def with_deploy(
         return _refused(request, described.diagnostics)
     known = {feed.name for feed in running.job.feeds}
     more = tuple(feed for feed in described.job.feeds if feed.name not in known)
-    job = replace(described.job, feeds=(*running.job.feeds, *more)).within(folder.durable)
+    job = replace(described.job, feeds=(*running.job.feeds, *more)).within(state)
     after = replace(running, packs={**running.packs, pack.name: pack}, job=job)
     try:
         for hits in after.plan().hits.values():
-            folder.query_store.put(hits)
+            store.put(hits)
     except DiagnosticsError as error:
         return _refused(request, error.diagnostics)
     except (UnreadableError, OSError) as error:  # a full disk, too, leaves the last good pack running

@@ -84,10 +84,9 @@ class Deploys:
         """
         taken: list[Deployed] = []
         ran = self.running.packs
-        for request in deploy_requests.waiting(self._around.folder):
-            came = deployed_packs.with_deploy(
-                self.running, request, self._around.environ, self._around.folder
-            )
+        folder, environ = self._around.folder, self._around.environ
+        for request in deploy_requests.waiting(folder):
+            came = deployed_packs.with_deploy(self.running, request, environ, self._queries, folder.durable)
             if isinstance(came, deploy_requests.Answer):
                 self._refuse(came)
                 continue

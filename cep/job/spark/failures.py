@@ -50,10 +50,14 @@ _NO_WORKER = re.compile(
 )
 _WORKER_GONE = ("Python worker exited unexpectedly", "Python worker process terminated")
 _NOT_BY_EVENTS = (
-    r"(OSError|MemoryError|KeyboardInterrupt|SystemExit|[\w.]*(ArrowMemoryError|Py4J\w+)|"
+    r"((aio)?botocore\.|aiohttp\.|s3fs\.)|"
+    r"(OSError|MemoryError|KeyboardInterrupt|SystemExit|[\w.]*(ArrowMemoryError|Py4J\w+|StoreError)|"
     r"(File|Directory|IsA|NotA|Permission|Blocking|Child|Connection|BrokenPipe|Timeout|Interrupted|Process)\w*Error)\b"
 )
 _STORE_SAID = re.compile(r"software\.amazon\.awssdk\.|\.fs\.s3a\.|\b(aio)?botocore\.|\bcep\.buckets\.")
+_STORE_SENTENCE = re.compile(
+    r"\bcep\.buckets\.StoreError: (?:\[Errno \w+\] )?(.*?)(?:: '[^']*')?$", re.MULTILINE
+)
 _PART_MISSING = re.compile(r"\bbatch \d+ doesn't exist|/checkpoint/\S+ (does not|doesn't) exist")
 
 
@@ -84,6 +88,8 @@ def explained(error: BaseException, folder: StateFolder, now: float) -> JobError
         url = str(folder)
         if of_store(error):
             said = said_of(url, error)
+        elif sentence := _STORE_SENTENCE.search(text):  # in a worker
+            said = sentence[1]
         elif "Unable to execute HTTP request" in text:
             said = silent(url)
         else:

@@ -1,4 +1,4 @@
-"""What comes is appended to the log, in groups: all that waits is brought to disk, or to a store, at once.
+"""Events on their way into the log, in groups: all that waits is brought to disk, or to a store, at once.
 
 A thread writes. Whoever has given it lines is told when these are there for good, and not before: a crash
 leaves what was told, and at most what was not, whole lines of it or of a file the beginning of one.
