@@ -23,7 +23,7 @@ from cep.decode.formats import BY_NAME
 from cep.files import write_whole
 from cep.sources.checkpoint import Checkpoint
 from cep.sources.http import appending as appending_
-from cep.sources.http import bounds
+from cep.sources.http import bounds, reading
 from cep.sources.http.extents import HttpExtent
 from cep.sources.http.http import Http, received
 from cep.sources.http.intake import Intake
@@ -107,11 +107,12 @@ def test_batches_read_every_line_once_over_restarts_and_repeated_questions(
 
 
 def test_a_job_reads_what_came_and_asks_for_no_object_that_it_has_just_written(
-    state: UPath, log: UPath, store: ObjectStore
+    state: UPath, log: UPath, store: ObjectStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(reading, "_AT_ONCE", len(LINE % 1) + 5)
     with appending(log) as one:
-        for value in range(3):
-            one.take(LINE % value).result(60)
+        for body in (LINE % 0, LINE % 1, LINE % 2 + LINE % 3 + LINE % 4):
+            one.take(body).result(60)
         source, extents = planned(state, 0)
         before = store.asked
         pinned = [source.pin(extent) for extent in extents]
@@ -119,7 +120,7 @@ def test_a_job_reads_what_came_and_asks_for_no_object_that_it_has_just_written(
     assert [source.pin(extent) for extent in extents] == pinned, "another process looks at what is there"
     assert [source.extent(extent.row()) for extent in pinned] == pinned
     assert [source.difference(extent) for extent in pinned] == [None] * 3
-    assert events(source, pinned) == ["0", "1", "2"]
+    assert events(source, pinned) == ["0", "1", "2", "3", "4"]
     path_of(log, 2).write_bytes(LINE % 7)
     path_of(log, 3).unlink()
     assert [source.difference(extent) for extent in pinned] == [

@@ -125,12 +125,12 @@ def _end_of(folder: AnyPath, segment: int, sizes: dict[int, int] | None) -> int:
 def chunks(path: AnyPath, first: int, until: int, size: int = _CHUNK) -> Iterator[bytes]:
     """The bytes of a segment from `first` up to, not including, `until`, or as many of these as there are.
 
-    Of a file about `size` at a time; of an object, all of which is read, at once. Raises OSError.
+    About `size` at a time; of an object all is read at once. Raises OSError.
     """
     if not isinstance(path, Path):
         with store_errors(path):
-            data = content(path)
-        yield data[first:until]
+            data = memoryview(content(path))[first:until]
+        yield from (bytes(data[at : at + size]) for at in range(0, len(data), size))
         return
     with path.open("rb", buffering=0) as file:
         file.seek(first)
