@@ -11,6 +11,7 @@ import pytest
 
 if TYPE_CHECKING:
     from broker import Brokers
+    from object_store import ObjectStore
 
 
 @pytest.hookimpl(wrapper=True)
@@ -38,3 +39,12 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Brokers]:
         pytest.skip(why)
     with brokers(tmp_path_factory.mktemp("kafka"), secured=Secured()) as one:
         yield one
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[ObjectStore]:
+    """A store that speaks S3's protocol for all tests of a file, each with a place of its own."""
+    import object_store
+
+    with object_store.running() as found:
+        yield found

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import object_store
 import pytest
 from object_store import KEY, REGION, SECRET, ObjectStore
 
@@ -36,12 +34,6 @@ source = "files"
 path = "inbox/*.csv"
 """
 POSTGRES = '[outbox]\nurl = "postgresql://cep@db/fraud"\n'
-
-
-@pytest.fixture(scope="module")
-def store() -> Iterator[ObjectStore]:
-    with object_store.running() as found:
-        yield found
 
 
 def _told(folder: Path, text: str, **environ: str) -> list[Diagnostic]:

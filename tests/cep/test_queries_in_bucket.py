@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import object_store
 import pytest
 from object_store import ObjectStore
 
@@ -19,12 +17,6 @@ if TYPE_CHECKING:
 
 LATER = 3_600.0
 SET, FILE = "a1b2", "c3d4.jsonl"
-
-
-@pytest.fixture(scope="module")
-def store() -> Iterator[ObjectStore]:
-    with object_store.running() as found:
-        yield found
 
 
 @pytest.fixture

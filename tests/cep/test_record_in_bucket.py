@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import object_store
@@ -21,12 +20,6 @@ PACK = """pack p version "1"
 stream e { eid: string  ts: timestamp  n: long  who: string  id eid  time ts }
 rule r { by who  match a: e[n == 1] -> b: e[n == 2]  within 1 day }
 """
-
-
-@pytest.fixture(scope="module")
-def store() -> Iterator[ObjectStore]:
-    with object_store.running() as found:
-        yield found
 
 
 def event(number: int, who: str, n: int = 0) -> dict[str, object]:

@@ -37,12 +37,6 @@ rule watched { on article matching watchlist  emit query }
 """
 
 
-@pytest.fixture(scope="module")
-def store() -> Iterator[ObjectStore]:
-    with object_store.running() as found:
-        yield found
-
-
 QUERIES = """queries watchlist { from "watchlist.jsonl" }
 stream note { id: string  text: text  at: timestamp  id id  time at  lateness 1 second }
 rule noted { on note matching watchlist  emit query }

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-import object_store
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,12 +37,6 @@ stream payment { id_: string  at: timestamp  id id_  time at }
 rule all { on payment emit id_ }
 """
 LINES = {"content-type": "application/x-ndjson"}
-
-
-@pytest.fixture(scope="module")
-def store() -> Iterator[ObjectStore]:
-    with object_store.running() as found:
-        yield found
 
 
 @pytest.fixture
@@ -178,6 +170,17 @@ def test_a_store_that_is_away_is_told_and_what_it_took_after_all_counts_once(
         answer = client.ask("POST", "/api/v1/events/payment", LINE % 5, "SHOP_TOKEN", LINES)
         assert answer.status == 202
     assert content(log, stretches(log, Position(), end_of_log(log))).endswith(LINE % 3 + LINE % 5)
+
+
+def test_keys_that_do_not_do_are_told(log: UPath, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, new: bool) -> None:  # noqa: ARG001
+        raise PermissionError("Access Denied")
+
+    with appending(log) as one, port(tmp_path, intakes={"payment": one}) as client:
+        monkeypatch.setattr(appending_, "write_whole", refused)
+        answer = client.ask("POST", "/api/v1/events/payment", LINE % 1, "SHOP_TOKEN", LINES)
+    assert (answer.status, answer.value["code"]) == (503, "CEP0978")
+    assert "the bucket of s3://states may not be read with these keys" in answer.value["title"]
 
 
 def test_a_store_that_is_away_is_no_loss_of_a_segment(state: UPath, log: UPath, store: ObjectStore) -> None:

@@ -12,6 +12,7 @@ import json
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
@@ -19,7 +20,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from alerts.outbox import OutboxError
-from cep.buckets import StoreError
 from cep.sources.http.intake import FullError, Intake
 from cep.web.access.callers import Refusal
 from cep.web.access.guarding import shown_by
@@ -162,10 +162,10 @@ async def _kept(intake: Intake, found: Sorted) -> None:
         raise _RefusedError(problems.problem(429, "CEP0976", said, help_)) from error
     except OutboxError as error:
         raise _RefusedError(problems.problem(503, error.code, error.message, error.help)) from error
-    except StoreError as error:
-        said = f"the events could not be written: {error.strerror}"
-        raise _RefusedError(problems.problem(503, "CEP0978", said, _SEND_ALL)) from error
     except OSError as error:
+        if not isinstance(intake.folder, Path):
+            said = f"the events could not be written: {error.strerror}"
+            raise _RefusedError(problems.problem(503, "CEP0978", said, _SEND_ALL)) from error
         said = f"the events could not be written: {(error.strerror or str(error)).lower()}"
         help_ = "none of them is kept: see the disk of the state folder, then send them again"
         raise _RefusedError(problems.problem(507, "CEP0978", said, help_)) from error
