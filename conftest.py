@@ -8,7 +8,7 @@ from __future__ import annotations
 from effort import examples  # tests/strategies
 from hypothesis import settings
 
-pytest_plugins = ["stores"]  # tests/strategies
+pytest_plugins = ["certificates", "stores"]  # tests/strategies
 
 settings.register_profile("patient", settings(), deadline=None, max_examples=examples(100))
 settings.load_profile("patient")

@@ -42,7 +42,7 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Brokers]:
 
 
 @pytest.fixture(scope="module")
-def store() -> Iterator[ObjectStore]:
+def s3() -> Iterator[ObjectStore]:
     """A store that speaks S3's protocol for all tests of a file, each with a place of its own."""
     import object_store
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import socket
-import ssl
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from certificates import serving, trusting
 from some_alerts import raised
 from wayward_server import WaywardServer
 
@@ -16,6 +16,7 @@ from alerts.receivers.egress import Egress, RefusedError
 from alerts.receivers.names import Names
 from alerts.receivers.receiver import Outcome
 from alerts.receivers.webhook import Limits, WebhookReceiver
+from alerts.web_server import Certificate
 
 ALERT = raised(1).alert
 
@@ -151,17 +152,14 @@ def test_localhost_is_this_machine_and_no_other() -> None:
         Egress().check("localhost", ["127.0.0.1", "10.0.0.1"])
 
 
-def test_a_certificate_of_another_name_is_refused(server: WaywardServer, certificates: Any) -> None:
+def test_a_certificate_of_another_name_is_refused(server: WaywardServer, certificate: Certificate) -> None:
     """Whatever address a name has: who answers must prove to be the name."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificates.certificate, certificates.key)
-    server._server.socket = context.wrap_socket(server._server.socket, server_side=True)
-    tls = ssl.create_default_context(cafile=str(certificates.certificate))
+    server._server.socket = serving(certificate).wrap_socket(server._server.socket, server_side=True)
     outcomes = {}
     for host in ("desk.example", "other.example"):
         receiver = WebhookReceiver(
-            "desk", f"https://{host}:{server.port}/", [], tls=tls, names=Names(Resolver(["127.0.0.1"])),
-            egress=Egress(private=True),
+            "desk", f"https://{host}:{server.port}/", [], tls=trusting(certificate),
+            names=Names(Resolver(["127.0.0.1"])), egress=Egress(private=True),
         )  # fmt: skip
         outcomes[host] = receiver.send(ALERT.id, ALERT.to_json(), 0)
         receiver.close()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from certificates import Certificates
+from certificates import serving, trusting
 from mail_server import PASSWORD, USER, Mailbox, mail_server, says
 from ports import free_port
 from some_alerts import SECOND, raised
@@ -30,6 +30,7 @@ from alerts.receivers.receiver import Outcome
 from alerts.receivers.smtp import Server, SmtpWire, Tls
 from alerts.receivers.templates import TemplateError
 from alerts.routing import Route
+from alerts.web_server import Certificate
 
 LETTER = Letter("cep@desk.example", ["night@desk.example", "day@desk.example"])
 ALERT = raised(1).alert
@@ -47,15 +48,13 @@ def mailbox() -> Mailbox:
 
 
 @pytest.fixture
-def served(certificates: Certificates) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificates.certificate, certificates.key)
-    return context
+def served(certificate: Certificate) -> ssl.SSLContext:
+    return serving(certificate)
 
 
 @pytest.fixture
-def wire(certificates: Certificates) -> SmtpWire:
-    return SmtpWire(tls=ssl.create_default_context(cafile=str(certificates.certificate)))
+def wire(certificate: Certificate) -> SmtpWire:
+    return SmtpWire(tls=trusting(certificate))
 
 
 @pytest.fixture

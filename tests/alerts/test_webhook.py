@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
-import ssl
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.utils import format_datetime
-from pathlib import Path
 
 import pytest
 import standardwebhooks
+from certificates import serving, trusting
 from cloudevents.core.bindings.http import HTTPMessage, from_structured_event
 from ports import free_port
 from some_alerts import SECOND, raised
@@ -22,6 +19,7 @@ from wayward_server import Answer, WaywardServer
 from alerts.receivers.receiver import Outcome
 from alerts.receivers.retry_after import retry_after
 from alerts.receivers.webhook import Limits, WebhookReceiver, target
+from alerts.web_server import Certificate
 
 SECRET = "whsec_" + "A" * 32
 OTHER = "whsec_" + "B" * 32
@@ -210,26 +208,14 @@ def test_proxies_of_the_environment_are_not_used(
     assert send(server.url).result == "delivered"
 
 
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="makes its certificate with openssl")
-def test_certificates_are_checked(tmp_path: Path) -> None:
-    key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-         "-nodes", "-days", "2", "-keyout", key, "-out", certificate, "-subj", "/CN=localhost",
-         "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
-        check=True, capture_output=True,
-    )  # fmt: skip
+def test_certificates_are_checked(certificate: Certificate) -> None:
     with WaywardServer() as server:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate, key)
-        server._server.socket = context.wrap_socket(server._server.socket, server_side=True)
+        server._server.socket = serving(certificate).wrap_socket(server._server.socket, server_side=True)
         url = server.url.replace("http:", "https:")
         stranger = send(url)
         assert stranger.result == "unreachable"
         assert "certificate verify failed" in stranger.detail
-        receiver = WebhookReceiver(
-            "desk", url, [SECRET], tls=ssl.create_default_context(cafile=str(certificate))
-        )
+        receiver = WebhookReceiver("desk", url, [SECRET], tls=trusting(certificate))
         assert receiver.send(ALERT.id, ALERT.to_json(), time.time_ns()).result == "delivered"
         receiver.close()
 

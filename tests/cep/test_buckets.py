@@ -85,16 +85,16 @@ def test_a_bucket_is_as_the_job_file_says(tmp_path: Path) -> None:
     assert [(one.code, one.level) for one in literal] == [("CEP0759", "warning")]
 
 
-def test_a_bucket_that_cannot_be_read_says_why(store: ObjectStore) -> None:
-    assert store.bucket().trouble() is None
-    gone = Bucket("s3a://nowhere/fraud", store.endpoint, REGION, KEY, SECRET)
+def test_a_bucket_that_cannot_be_read_says_why(s3: ObjectStore) -> None:
+    assert s3.bucket().trouble() is None
+    gone = Bucket("s3a://nowhere/fraud", s3.endpoint, REGION, KEY, SECRET)
     assert gone.trouble() == "the bucket of s3a://nowhere/fraud is not there"
     silent = Bucket("s3a://states/fraud", "http://127.0.0.1:9", REGION, KEY, SECRET)
     assert silent.trouble() == "the store of s3a://states/fraud does not answer"
 
 
-def test_objects_are_whole_and_one_that_is_new_is_made_once(store: ObjectStore) -> None:
-    place = store.bucket().path / "manifests"
+def test_objects_are_whole_and_one_that_is_new_is_made_once(s3: ObjectStore) -> None:
+    place = s3.bucket().path / "manifests"
     assert by_name(place, ".json") == []
     write_json(place / "1.json", {"a": 1}, new=True)
     with pytest.raises(FileExistsError):
@@ -114,8 +114,8 @@ def test_objects_are_whole_and_one_that_is_new_is_made_once(store: ObjectStore) 
         read_json(place / "1.json")
 
 
-def test_of_two_that_begin_a_batch_one_has_it(store: ObjectStore) -> None:
-    folders = [StateFolder(Path(name), bucket=store.bucket()) for name in ("a", "b")]
+def test_of_two_that_begin_a_batch_one_has_it(s3: ObjectStore) -> None:
+    folders = [StateFolder(Path(name), bucket=s3.bucket()) for name in ("a", "b")]
     one, other = Manifest(0, {"p": "a"}, 4, 1), Manifest(0, {"p": "b"}, 4, 2)
     manifest.write(folders[0].manifests, one, new=True)
     with pytest.raises(OutsideError) as raised:
@@ -137,8 +137,8 @@ def _hits(folder: Path) -> HitStream:
     return hits
 
 
-def test_a_set_that_one_machine_made_is_found_on_another(tmp_path: Path, store: ObjectStore) -> None:
-    kept, hits = store.bucket().path / "queries", _hits(tmp_path / "pack")
+def test_a_set_that_one_machine_made_is_found_on_another(tmp_path: Path, s3: ObjectStore) -> None:
+    kept, hits = s3.bucket().path / "queries", _hits(tmp_path / "pack")
     QueryStore(tmp_path / "one", kept).put(hits)
     hits = replace(hits, queries=replace(hits.queries, path=""))  # as a job knows them
     other = QueryStore(tmp_path / "other", kept)
@@ -153,19 +153,19 @@ def test_a_set_that_one_machine_made_is_found_on_another(tmp_path: Path, store: 
     assert len(QueryStore(tmp_path / "fourth", kept).load(hits)) == 1
 
 
-def test_a_set_that_nobody_uses_goes_from_the_bucket(tmp_path: Path, store: ObjectStore) -> None:
-    bucket = store.bucket()
+def test_a_set_that_nobody_uses_goes_from_the_bucket(tmp_path: Path, s3: ObjectStore) -> None:
+    bucket = s3.bucket()
     kept, hits = bucket.path / "queries", _hits(tmp_path / "pack")
     used = QueryStore(tmp_path / "used", kept)
     used.put(hits)
-    there = store.names(bucket)
+    there = s3.names(bucket)
     assert used.prune(0) == 0
     later = 4_000_000_000.0
     os.utime(tmp_path / "used" / name_of(hits), (later, later))
     for path in (tmp_path / "used").iterdir():
         os.utime(path, (later, later))
     assert used.prune(later - 1) == 0
-    assert store.names(bucket) == there, "what this machine uses stays"
+    assert s3.names(bucket) == there, "what this machine uses stays"
     assert QueryStore(tmp_path / "none", kept).prune(later) == 2
-    assert store.names(bucket) == []
+    assert s3.names(bucket) == []
     assert QueryStore(tmp_path / "none", kept).prune(later) == 0

@@ -20,8 +20,8 @@ SET, FILE = "a1b2", "c3d4.jsonl"
 
 
 @pytest.fixture
-def kept(store: ObjectStore) -> UPath:
-    return store.bucket().path / "queries"
+def kept(s3: ObjectStore) -> UPath:
+    return s3.bucket().path / "queries"
 
 
 @pytest.fixture

@@ -44,13 +44,13 @@ rule noted { on note matching watchlist  emit query }
 
 
 @pytest.fixture
-def folder(tmp_path: Path, store: ObjectStore, schemas: Schemas) -> JobFolder:
+def folder(tmp_path: Path, s3: ObjectStore, schemas: Schemas) -> JobFolder:
     """A job that reads payments, with its state in the bucket and its outbox on PostgreSQL."""
-    return _job(tmp_path, store, schemas, pack(), "payment")
+    return _job(tmp_path, s3, schemas, pack(), "payment")
 
 
-def _job(root: Path, store: ObjectStore, schemas: Schemas, rules: str, stream: str) -> JobFolder:
-    bucket = store.bucket()
+def _job(root: Path, s3: ObjectStore, schemas: Schemas, rules: str, stream: str) -> JobFolder:
+    bucket = s3.bucket()
     return JobFolder(
         root / "job", rules, (stream,), server=schemas.url(root), bucket=bucket,
         more=object_store.section(bucket), environ={"S3_SECRET": SECRET},
@@ -89,10 +89,10 @@ def _are(folder: JobFolder, alerts: list[Any]) -> None:
 
 
 def test_killed_it_goes_on_elsewhere_with_what_the_bucket_has(
-    tmp_path: Path, store: ObjectStore, schemas: Schemas
+    tmp_path: Path, s3: ObjectStore, schemas: Schemas
 ) -> None:
     """Its query sets among that, since the packs' folder has none any more, and events that came by HTTP."""
-    folder, port = _job(tmp_path, store, schemas, pack() + QUERIES, "payment"), free_port()
+    folder, port = _job(tmp_path, s3, schemas, pack() + QUERIES, "payment"), free_port()
     folder.more += by_http(("note",), port)
     folder.environ = {**folder.environ, "SHOP": TOKEN}
     folder.describe()
@@ -122,11 +122,11 @@ def test_killed_it_goes_on_elsewhere_with_what_the_bucket_has(
         "manifests/0.json",
         "checkpoint/commits/0",
         "received/note/0000000001.jsonl",
-    } <= set(store.names(bucket))
+    } <= set(s3.names(bucket))
     expected = in_process(folder, [paths])
     watchlist.unlink()
     assert "going on after batch" in _rest(folder)
-    assert "closed" in store.names(bucket)
+    assert "closed" in s3.names(bucket)
     assert sum(one["rule"] == "noted" for one in expected) == 6
     _are(folder, expected)
     outbox = Outbox.open(folder.outbox_url, create=False)
@@ -141,9 +141,9 @@ def test_killed_it_goes_on_elsewhere_with_what_the_bucket_has(
 
 @pytest.mark.soak
 def test_a_pack_is_deployed_from_another_machine_and_its_queries_are_found_on_a_third(
-    tmp_path: Path, store: ObjectStore, schemas: Schemas
+    tmp_path: Path, s3: ObjectStore, schemas: Schemas
 ) -> None:
-    folder = _job(tmp_path, store, schemas, NEWS, "article")
+    folder = _job(tmp_path, s3, schemas, NEWS, "article")
     watchlist, other = folder.root / "packs" / "watchlist.jsonl", folder.root / "other.toml"
     other.write_text(folder.description.read_text("utf-8").replace("state/", "other/"), "utf-8")
 
@@ -183,9 +183,7 @@ def test_a_pack_is_deployed_from_another_machine_and_its_queries_are_found_on_a_
 
 
 @pytest.mark.soak
-def test_a_store_that_goes_away_ends_the_job_and_nothing_is_lost(
-    folder: JobFolder, store: ObjectStore
-) -> None:
+def test_a_store_that_goes_away_ends_the_job_and_nothing_is_lost(folder: JobFolder, s3: ObjectStore) -> None:
     folder.more += "[spark.conf]\n" + "".join(f"spark.hadoop.fs.s3a.{name} = 1\n" for name in RETRIES)
     folder.describe()
     parts = in_files(list(payments(9, 2_000, 200)), 4)
@@ -193,7 +191,7 @@ def test_a_store_that_goes_away_ends_the_job_and_nothing_is_lost(
     with folder.running() as job:
         job.wait_for(folder.commits, "a batch")
         assert not folder.logged
-        store.end()
+        s3.end()
         try:
             paths += [folder.put("payment", part) for part in parts[2:]]
             assert job.process.wait(PATIENCE) == 3, folder.told
@@ -203,21 +201,21 @@ def test_a_store_that_goes_away_ends_the_job_and_nothing_is_lost(
                 assert again.process.wait(PATIENCE) == 2
             assert "does not answer" in folder.told[before:]
         finally:
-            store.begin()
+            s3.begin()
     _rest(folder)
     _same(folder, paths)
 
 
 @pytest.mark.soak
-def test_a_store_that_is_away_for_a_while_is_waited_for(folder: JobFolder, store: ObjectStore) -> None:
+def test_a_store_that_is_away_for_a_while_is_waited_for(folder: JobFolder, s3: ObjectStore) -> None:
     parts = in_files(list(payments(9, 2_000, 200)), 4)
     paths = [folder.put("payment", part) for part in parts[:2]]
     with folder.running() as job:
         job.wait_for(folder.commits, "a batch")
-        store.end()
+        s3.end()
         paths += [folder.put("payment", part) for part in parts[2:]]
         time.sleep(20)  # longer than a command asks for
-        store.begin()
+        s3.begin()
         job.wait_until_read()
         assert job.stop() == STOPPED, folder.told
     _rest(folder)

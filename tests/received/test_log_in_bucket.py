@@ -40,9 +40,9 @@ LINES = {"content-type": "application/x-ndjson"}
 
 
 @pytest.fixture
-def state(store: ObjectStore) -> UPath:
+def state(s3: ObjectStore) -> UPath:
     """One that is asked again for a shorter time than a job does."""
-    return replace(store.bucket(), attempts=1).path
+    return replace(s3.bucket(), attempts=1).path
 
 
 @pytest.fixture
@@ -91,24 +91,24 @@ def test_what_many_threads_give_is_there_whole_an_object_a_group(log: UPath) -> 
     st.lists(st.lists(st.integers(0, 9), max_size=4), min_size=1, max_size=6), st.integers(40, 400), st.data()
 )
 def test_batches_read_every_line_once_over_restarts_and_repeated_questions(
-    store: ObjectStore, groups: list[list[int]], batch: int, data: st.DataObject
+    s3: ObjectStore, groups: list[list[int]], batch: int, data: st.DataObject
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bounds, "BATCH_BYTES", batch)
-        read_over_restarts(store.bucket().path / "received" / "payment", groups, data)
+        read_over_restarts(s3.bucket().path / "received" / "payment", groups, data)
 
 
 def test_a_job_reads_what_came_and_asks_for_no_object_that_it_has_just_written(
-    state: UPath, log: UPath, store: ObjectStore, monkeypatch: pytest.MonkeyPatch
+    state: UPath, log: UPath, s3: ObjectStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading, "_AT_ONCE", len(LINE % 1) + 5)
     with appending(log) as one:
         for body in (LINE % 0, LINE % 1, LINE % 2 + LINE % 3 + LINE % 4):
             one.take(body).result(60)
         source, extents = planned(state, 0)
-        before = store.asked
+        before = s3.asked
         pinned = [source.pin(extent) for extent in extents]
-        assert store.asked == before
+        assert s3.asked == before
     assert [source.pin(extent) for extent in extents] == pinned, "another process looks at what is there"
     assert [source.extent(extent.row()) for extent in pinned] == pinned
     assert [source.difference(extent) for extent in pinned] == [None] * 3
@@ -134,7 +134,7 @@ def test_a_place_of_another_state_is_not_opened(state: UPath, log: UPath) -> Non
 
 
 def test_a_store_that_is_away_is_told_and_what_it_took_after_all_counts_once(
-    log: UPath, store: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    log: UPath, s3: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A request may do its work and its answer be lost: then the next group finds an object at its place."""
     put, lost = write_whole, [True, False, True, False]
@@ -159,11 +159,11 @@ def test_a_store_that_is_away_is_told_and_what_it_took_after_all_counts_once(
     assert content(log, stretches(log, Position(), end_of_log(log))) == b"".join(LINE % n for n in (1, 2, 3))
     monkeypatch.setattr(appending_, "write_whole", put)
     with appending(log) as one, port(tmp_path, intakes={"payment": one}) as client:
-        store.end()
+        s3.end()
         try:
             answer = client.ask("POST", "/api/v1/events/payment", LINE % 4, "SHOP_TOKEN", LINES)
         finally:
-            store.begin()
+            s3.begin()
         assert (answer.status, answer.value["code"], answer.headers["retry-after"]) == (503, "CEP0978", "1")
         assert "does not answer" in answer.value["title"]
         assert "send all of them again" in answer.value["help"]
@@ -183,12 +183,12 @@ def test_keys_that_do_not_do_are_told(log: UPath, tmp_path: Path, monkeypatch: p
     assert "the bucket of s3://states may not be read with these keys" in answer.value["title"]
 
 
-def test_a_store_that_is_away_is_no_loss_of_a_segment(state: UPath, log: UPath, store: ObjectStore) -> None:
+def test_a_store_that_is_away_is_no_loss_of_a_segment(state: UPath, log: UPath, s3: ObjectStore) -> None:
     with appending(log) as one:
         one.take(LINE % 1).result(60)
     source, extents = planned(state, 0)
     pinned = [source.pin(extent) for extent in extents]
-    store.end()
+    s3.end()
     try:
         for asked in (source.difference, source.pin, lambda one: events(source, [one])):
             with pytest.raises(StoreError, match="does not answer"):
@@ -196,7 +196,7 @@ def test_a_store_that_is_away_is_no_loss_of_a_segment(state: UPath, log: UPath, 
         with pytest.raises(StoreError, match="does not answer"):
             bounds.between(log, 1, going_on=True)
     finally:
-        store.begin()
+        s3.begin()
     assert events(source, pinned) == ["1"]
 
 
@@ -229,11 +229,9 @@ def test_a_process_that_lost_the_job_tells_nobody_and_spoils_nothing(log: UPath)
 
 @pytest.mark.slow
 @given(st.lists(st.sampled_from(["take", "lost", "refused", "other", "plan", "restart"]), max_size=14))
-def test_whatever_comes_between_all_that_was_answered_is_read_once(
-    store: ObjectStore, steps: list[str]
-) -> None:
+def test_whatever_comes_between_all_that_was_answered_is_read_once(s3: ObjectStore, steps: list[str]) -> None:
     """Beside a process that has lost the job and goes on; requests come to nothing, or their answers do."""
-    log, put, trouble = store.bucket().path / "received" / "payment", write_whole, [""]
+    log, put, trouble = s3.bucket().path / "received" / "payment", write_whole, [""]
 
     def troubled(path: UPath, data: bytes, *, new: bool) -> None:
         if trouble[0] != "refused":
@@ -295,15 +293,15 @@ def test_a_bound_whose_answer_was_lost_holds_and_counts(log: UPath, monkeypatch:
 
 
 def test_what_all_batches_are_behind_is_removed(
-    log: UPath, store: ObjectStore, monkeypatch: pytest.MonkeyPatch
+    log: UPath, s3: ObjectStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bounds, "_KEPT", 3)
     with appending(log) as one:
         for number in range(8):
             one.take(LINE % number).result(60)
-            before = store.asked
+            before = s3.asked
             bounds.between(log, number, going_on=number > 0)
-            assert store.asked - before <= (4 if number else 8), "to list, to fix, and to forget"
+            assert s3.asked - before <= (4 if number else 8), "to list, to fix, and to forget"
     assert numbers(log) == [6, 7, 8]
     names = sorted(path.name for path in (log / "read").iterdir())
     assert names == ["5.json", "6.json", "7.json"]

@@ -209,8 +209,8 @@ def test_a_token_is_kept_as_a_digest_and_a_change_of_it_is_seen(tmp_path: Path) 
         assert tokens.named("") is None
 
 
-def test_it_is_served_under_tls(tmp_path: Path, certificates: Certificate) -> None:
-    with port(tmp_path, loopback=False, certificate=certificates) as client:
+def test_it_is_served_under_tls(tmp_path: Path, certificate: Certificate) -> None:
+    with port(tmp_path, loopback=False, certificate=certificate) as client:
         assert client.get("/status", "READ_TOKEN").value["job"] == "cards"
         with socket.create_connection(("127.0.0.1", client.port), timeout=60) as plain:
             plain.sendall(b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n")
