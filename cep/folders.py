@@ -50,16 +50,19 @@ def at_a_time(folder: AnyPath) -> int:
 
 
 def remove_files(paths: Collection[AnyPath]) -> None:
-    """Removes files of one folder; those that are not there are gone already. Raises OSError."""
+    """Removes files of one folder, in order; those that are not there are gone already. Raises OSError.
+
+    Objects go as many at a time as a store takes, and of those some may stay where it refuses others.
+    """
     objects = []
     for path in paths:
         if isinstance(path, Path):
             path.unlink(missing_ok=True)
         else:
             objects.append(path)
-    if objects:
-        with store_errors(objects[0]):
-            objects[0].fs.rm([one.path for one in objects])
+    for first in range(0, len(objects), _MOST_REMOVED):
+        with store_errors(objects[first]):
+            objects[0].fs.rm([one.path for one in objects[first : first + _MOST_REMOVED]])
 
 
 def remove_empty(folder: AnyPath) -> None:

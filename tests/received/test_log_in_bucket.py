@@ -15,6 +15,7 @@ from logs_of_tests import LINE, appending, content, read_over_restarts
 from object_store import ObjectStore
 from served import port
 
+from cep import folders
 from cep.buckets import StoreError
 from cep.decode.blocks import decoder
 from cep.decode.formats import BY_NAME
@@ -306,3 +307,53 @@ def test_what_all_batches_are_behind_is_removed(
     names = sorted(path.name for path in (log / "read").iterdir())
     assert names == ["5.json", "6.json", "7.json"]
     assert bounds.between(log, 6, going_on=True) == [(7, 0, len(LINE % 6))]
+
+
+@pytest.mark.parametrize("removed", range(4))
+def test_what_a_process_that_ended_had_not_removed_goes_after_the_next_start(
+    log: UPath, monkeypatch: pytest.MonkeyPatch, removed: int
+) -> None:
+    def ends(paths: list[UPath]) -> None:
+        for path in paths[:removed]:
+            path.unlink()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bounds, "_KEPT", 2)
+    with appending(log) as one:
+        for number in range(2):
+            for n in range(3):
+                one.take(LINE % (3 * number + n)).result(60)
+            bounds.between(log, number, going_on=number > 0)
+        with monkeypatch.context() as patch:
+            patch.setattr(bounds, "remove_files", ends)
+            with pytest.raises(KeyboardInterrupt):
+                bounds.between(log, 2, going_on=True)
+    assert numbers(log) == list(range(removed + 1, 7))
+    with appending(log) as one:
+        assert bounds.between(log, 2, going_on=True) == []
+        for number in (3, 4):
+            one.take(LINE % number).result(60)
+            bounds.between(log, number, going_on=True)
+    assert numbers(log) == [7, 8]
+    assert sorted(path.name for path in (log / "read").iterdir()) == ["3.json", "4.json"]
+
+
+def test_objects_are_removed_in_their_order(log: UPath, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folders, "_MOST_REMOVED", 3)
+    paths = [log / str(number) for number in range(8)]
+    for path in paths:
+        path.write_bytes(b"x")
+    remove = log.fs.rm
+
+    def refused(some: list[str]) -> None:
+        if any(one.endswith("/4") for one in some):
+            raise PermissionError("Access Denied")
+        remove(some)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(log.fs, "rm", refused)
+        with pytest.raises(PermissionError):
+            folders.remove_files(paths)
+    assert sorted(path.name for path in log.iterdir()) == ["3", "4", "5", "6", "7"]
+    folders.remove_files(paths)
+    assert folders.entries(log) == []

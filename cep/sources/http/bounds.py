@@ -47,7 +47,8 @@ def between(folder: AnyPath, batch: int, *, going_on: bool) -> list[Stretch]:
     `going_on`: the batch before read this log, too. Raises DamagedError.
     """
     intake = intake_of(folder)
-    if intake is not None and going_on and intake.batch == batch - 1:  # nobody need be asked
+    first = intake is None or not going_on or intake.batch != batch - 1
+    if intake is not None and not first:  # nobody need be asked
         since = intake.read
     else:
         since = _bound(folder, batch - 1).until if going_on else _before(folder, batch)
@@ -61,7 +62,8 @@ def between(folder: AnyPath, batch: int, *, going_on: bool) -> list[Stretch]:
     if intake is not None:
         octets = sum(last - first for _, first, last in bound.stretches)
         intake.was_read(batch, bound.until, octets)
-    _forget(folder, batch - _KEPT)
+    for old in _left(folder, batch - _KEPT) if intake is not None and first else [batch - _KEPT]:
+        _forget(folder, old)
     return bound.stretches
 
 
@@ -159,7 +161,13 @@ def _forget(folder: AnyPath, batch: int) -> None:
             gone = [segment for segment in numbers(folder) if segment < bound.until.segment]
         else:
             gone = [segment for segment, _, _ in bound.stretches]
+        # the bound last: it tells of what is still there
         remove_files([*(path_of(folder, segment) for segment in gone), _file(folder, batch)])
+
+
+def _left(folder: AnyPath, until: int) -> list[int]:
+    """The batches that nobody goes back to any more, also those that an earlier process had not forgotten."""
+    return sorted(batch for batch in _batches(folder) if batch <= until)
 
 
 def _batches(folder: AnyPath) -> list[int]:
