@@ -25,6 +25,13 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that share a broker go to one process, which starts it: an idle one takes time from others."""
+    for item in items:
+        if "kafka" in getattr(item, "fixturenames", ()) and not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group("kafka"))
+
+
 @pytest.fixture(scope="session")
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Brokers]:
     """A broker for all tests of a worker, each of which has topics and ids of its own there; with a second
