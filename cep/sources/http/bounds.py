@@ -47,13 +47,14 @@ def between(folder: AnyPath, batch: int, *, going_on: bool) -> list[Stretch]:
     `going_on`: the batch before read this log, too. Raises DamagedError.
     """
     intake = intake_of(folder)
-    first = intake is None or not going_on or intake.batch != batch - 1
-    if intake is not None and not first:  # nobody need be asked
-        since = intake.read
+    if intake is not None and going_on and intake.batch == batch - 1:  # nobody need be asked
+        since, old = intake.read, [batch - _KEPT]
     else:
         since = _bound(folder, batch - 1).until if going_on else _before(folder, batch)
         with suppress(FileNotFoundError):
             return _read(folder, batch).stretches
+        # also those that a process left which ended before it forgot them
+        old = sorted(one for one in _batches(folder) if one <= batch - _KEPT)
     bound = _next(folder, since, max(since, end_of(folder)))
     try:
         _write(folder, batch, bound)
@@ -62,8 +63,8 @@ def between(folder: AnyPath, batch: int, *, going_on: bool) -> list[Stretch]:
     if intake is not None:
         octets = sum(last - first for _, first, last in bound.stretches)
         intake.was_read(batch, bound.until, octets)
-    for old in _left(folder, batch - _KEPT) if intake is not None and first else [batch - _KEPT]:
-        _forget(folder, old)
+    for one in old:
+        _forget(folder, one)
     return bound.stretches
 
 
@@ -161,13 +162,8 @@ def _forget(folder: AnyPath, batch: int) -> None:
             gone = [segment for segment in numbers(folder) if segment < bound.until.segment]
         else:
             gone = [segment for segment, _, _ in bound.stretches]
-        # the bound last: it tells of what is still there
+        # the bound with the last of them: it tells of what is still there
         remove_files([*(path_of(folder, segment) for segment in gone), _file(folder, batch)])
-
-
-def _left(folder: AnyPath, until: int) -> list[int]:
-    """The batches that nobody goes back to any more, also those that an earlier process had not forgotten."""
-    return sorted(batch for batch in _batches(folder) if batch <= until)
 
 
 def _batches(folder: AnyPath) -> list[int]:
