@@ -232,21 +232,6 @@ def test_no_sequence_of_kills_loses_or_doubles_an_alert(tmp_path: Path, job: Job
         assert sorted(ids(read(own, topic))) == sorted(expected)
 
 
-def test_a_broker_is_killed_and_comes_back(tmp_path: Path, job: Job) -> None:
-    with brokers(tmp_path / "kafka") as own:
-        topic = new_topic(own)
-        expected = job.record(10)
-        with Delivering(job, stream(own, topic, patience=10.0)) as one:
-            one.drain()
-            own.kill()
-            expected += job.record(10)
-            one.dispatcher.wake()
-            assert "does not answer" in one.outcome(NO_BROKERS)
-            own.start()
-            one.drain()
-        assert ids(read(own, topic)) == expected
-
-
 def _without_last_ends(log: Path) -> None:
     """Takes each producer's last end of a transaction out of a partition's log, as if never written."""
     data = log.read_bytes()
@@ -263,9 +248,9 @@ def _without_last_ends(log: Path) -> None:
     log.write_bytes(data)
 
 
-def test_brokers_that_lost_the_end_of_a_transaction_get_its_alerts_again(tmp_path: Path) -> None:
-    """As they do that come back while no partition has a leader: its markers are nowhere, or not in all
-    partitions; then those that have one show the alerts twice."""
+def test_brokers_come_back_also_without_the_end_of_a_transaction(tmp_path: Path) -> None:
+    """As they do while no partition has a leader: its markers are nowhere, or not in all partitions; then
+    those that have one show the alerts twice."""
     parts = {"none": Job(tmp_path / "none"), "some": Job(tmp_path / "some")}
     with brokers(tmp_path / "kafka") as own:
         before, expected = {}, {}
@@ -279,11 +264,20 @@ def test_brokers_that_lost_the_end_of_a_transaction_get_its_alerts_again(tmp_pat
             command = writing(job, own, name, "committed")
             subprocess.run(command, env=ENVIRON, check=False, timeout=120)
             assert len(read(own, name)) == 9
-        own.kill()
-        folder = tmp_path / "kafka" / "broker-0" / "log"
-        for log in (*folder.glob("__consumer_offsets-*/*0.log"), *folder.glob("none-*/*0.log")):
-            _without_last_ends(log)
-        own.start()
+        topic, beside = new_topic(own), Job(tmp_path)
+        away = beside.record(10)
+        with Delivering(beside, stream(own, topic, patience=10.0)) as waits:
+            waits.drain()
+            own.kill()
+            away += beside.record(10)
+            waits.dispatcher.wake()
+            assert "does not answer" in waits.outcome(NO_BROKERS)
+            folder = tmp_path / "kafka" / "broker-0" / "log"
+            for log in (*folder.glob("__consumer_offsets-*/*0.log"), *folder.glob("none-*/*0.log")):
+                _without_last_ends(log)
+            own.start()
+            waits.drain()
+        assert ids(read(own, topic)) == away
         for name, job in parts.items():
             with Delivering(job, stream(own, name)) as one:
                 one.drain()

@@ -160,7 +160,7 @@ def wait_until_written(outbox: Outbox) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+@pytest.mark.parametrize("how", [signal.SIGKILL, pytest.param(signal.SIGSTOP, marks=pytest.mark.soak)])
 def test_another_takes_over_from_one_that_is_killed_or_paused(
     outbox: Outbox, tmp_path: Path, how: signal.Signals
 ) -> None:

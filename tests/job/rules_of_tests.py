@@ -14,6 +14,32 @@ BEGIN = 1_767_600_000 * SECOND
 OTHER = "\nstream other { a: string  t: timestamp  id a  time t }\nrule o { on other emit a }\n"
 """A second stream and a rule that reads it."""
 
+WINDOWS = """
+rule burst {
+  by card  over payment[amount < 50] sliding 30s  having count() > 5  limit 50 events
+  emit card, n = count(), mean = avg(amount), spread = stddev(amount), before = previous(sum(amount))
+}
+rule minute {
+  by card  over payment tumbling 1m  having count() > 0
+  emit n = count(), total = sum(amount), most = max(amount), p90 = percentile(amount, 0.9)
+}
+rule hops {
+  over payment hopping 1m every 10s  having sum(amount) > ago(sum(amount), 30s)
+  emit cards = distinct(card), s = sum(amount)
+}
+rule session {
+  by card  over payment session gap 9s max 2m  having count() > 3
+  emit a = start(), b = end(), last = last(payment_id)
+}
+rule latest {
+  by card  over payment last 5 events  having last(amount) > 2 * avg(amount)  emit was = previous(avg(amount))
+}
+rule limit {
+  by card  over payment tumbling 5m early  having sum(amount) > 900  emit s = sum(amount)
+}
+"""
+"""Windows of every kind over payments; each rule raises alerts within minutes of event time."""
+
 
 def pack(threshold: int = 3, more: str = "", big: str = "amount > 90", idle: str = "") -> str:
     """A pattern of `threshold` small payments and a large one, and an `on` rule."""

@@ -1,7 +1,7 @@
 """Conformance cases through Spark jobs: each case a pack of its own over streams of its own.
 
 What Spark needs to plan a batch grows faster than its sources: so there are PARTS jobs, each with its share.
-`make test` runs every eighth case, `make soak` the others.
+`make test` runs every sixteenth case, `make soak` the others.
 
 Event time of a job is one for all packs. So the cases are moved in time until their watermarks stand at one
 instant, NOW, and a stream of its own, `clock`, brings the job's watermark there: the streams of the cases are
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.spark
 
 NOW = parse_instant("2024-07-01T00:00:00Z")
 BEFORE = parse_instant("2000-01-01T00:00:00Z")
-PARTS = 8
+PARTS = 16
 CLOCK = """pack clock version "1"
 
 stream clock { n: long  at: timestamp  id n  time at  idle 1 day }

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from job_folder import JobFolder, command
+from job_folder import JobFolder
 from rules_of_tests import BEGIN, SECOND, in_files, pack, payments
 
 from alerts.notation import timestamp
@@ -46,49 +46,6 @@ def stored(folder: JobFolder) -> list[StoredAlert]:
         return outbox.alerts()
     finally:
         outbox.close()
-
-
-def test_every_alert_finds_its_events_after_kills(tmp_path: Path, spark: Spark) -> None:
-    """Files of batches that were recorded before a kill are the same after it; every event is there once."""
-    folder = JobFolder(tmp_path / "job", pack(more=WINDOW), ("payment",), trigger="50ms")
-    events = list(payments(9, 3_000, 40))
-    parts = in_files(events, 12)
-    before: dict[str, bytes] = {}
-    for life in range(3):
-        for part in parts[life * 3 : life * 3 + 3]:
-            folder.put("payment", part)
-        with folder.running() as job:
-            # killed while the last batch is not committed, or just was
-            begun, known = len(folder.commits()), len(before)
-            job.wait_for(
-                lambda begun=begun, known=known: (
-                    len(folder.commits()) > begun and len(recorded(folder)) > known
-                ),
-                "a batch more",
-            )
-            job.kill()
-        now = {name: data for name, data in recorded(folder).items() if not name.startswith(".")}
-        assert {name: now[name] for name in before} == before
-        before = now
-    for part in parts[9:]:
-        folder.put("payment", part)
-    folder.once(spark, drain=True)
-    assert {name: recorded(folder)[name] for name in before} == before
-    assert sorted(ids(folder)) == sorted(str(one["payment_id"]) for one in events)
-
-    by_id = {str(one["payment_id"]): one for one in events}
-    alerts = stored(folder)
-    assert {one.alert["rule"] for one in alerts} == {"probing", "whale", "busy"}
-    for one in alerts:
-        evidence = events_of(folder.state, one)
-        assert evidence.missing == ""
-        assert evidence.events
-        for taken in evidence.events:
-            assert taken.event is not None
-            assert taken.event.fields == by_id[taken.id]
-    shown = command("alerts", "show", alerts[0].alert["id"], "--events", "--job", folder.description)
-    assert shown.returncode == 0, shown.stderr
-    assert "events:\n  20" in shown.stdout
 
 
 def test_a_lost_commit_writes_the_same_files(folder: JobFolder, spark: Spark) -> None:

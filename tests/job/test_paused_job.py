@@ -68,7 +68,7 @@ def _put(job: RunningJob, id_: str, moment: int, of_other: int) -> None:
 def test_no_pause_and_no_step_of_the_clock_makes_an_event_late(tmp_path: Path) -> None:
     clock = WallClock(tmp_path)
     text = pack(idle=f"idle {IDLE} seconds", more=OTHER)
-    folder = JobFolder(tmp_path / "job", text, ("payment", "other"), environ=clock.environ)
+    folder = JobFolder(tmp_path / "job", text, ("payment", "other"), "1s", environ=clock.environ)
     with folder.running() as job:
         job.wait_for_batch(0)
         for number, (name, step) in enumerate(STEPS.items()):

@@ -139,7 +139,7 @@ def dying(marked: set[int], how: int) -> object:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", [signal.SIGSEGV, signal.SIGKILL])
+@pytest.mark.parametrize("how", [signal.SIGSEGV, pytest.param(signal.SIGKILL, marks=pytest.mark.soak)])
 def test_events_that_die_are_found_among_those_that_wait_and_those_that_come(how: signal.Signals) -> None:
     waiting = [FIRST, *arrivals([(n % 5, n % 4, n % 7 == 0) for n in range(120)])]
     coming = arrivals([(n % 5, n % 4, n % 7 == 0) for n in range(120)], 120)

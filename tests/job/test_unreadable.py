@@ -93,12 +93,9 @@ def test_a_start_names_what_it_may_not_use_of_its_state_folder(job: JobFolder, s
     before = job.alerts()
     job.once(spark)
     assert job.alerts() == before, "and then it goes on"
+    (root / "lost+found").mkdir(mode=0)  # as on a volume that is mounted there: not for the job's user
     ((ended, told),) = bound_by_modes.run([(str(job.state.record), 0, cases[0][2])])
     assert (ended, f"cannot be removed: Permission denied ({job.state.record})" in told) == (0, True), told
-    # As on a volume that is mounted there: not the job's, and not for its user.
-    (root / "lost+found").mkdir()
-    (((ended, told),)) = bound_by_modes.run([(str(root / "lost+found"), 0, cases[0][2])])
-    assert ended == 0, told
 
 
 @pytest.mark.spark

@@ -45,6 +45,7 @@ def values(servers: str, of: TopicPartition, **options: Any) -> list[bytes]:
         consumer.close()
 
 
+@pytest.mark.soak
 def test_what_was_acknowledged_is_there_after_a_kill(tmp_path: Path) -> None:
     with brokers(tmp_path / "kafka") as kafka:
         to = topic(kafka, "kept")
