@@ -28,6 +28,11 @@ _CONNECT, _READ = 15, 60
 _ATTEMPTS, _OF_JOB = 5, 10
 """For each request. Where nothing listens, it fails after some 8 seconds, that of a running job after a
 minute: the pauses between them double, up to 20 seconds."""
+AT_ONCE = 16
+"""Objects that are asked for at a time: a store takes its time to answer, and answers many at once."""
+SMALL = 1 << 20
+"""Bytes of the largest object that is asked for beside others: a larger one takes as long as its bytes do."""
+_CONNECTIONS = 2 * AT_ONCE
 _CLIENT = ("aiobotocore", "botocore", "s3fs", "aiohttp")
 _OF_OBJECTS = (FileNotFoundError, FileExistsError, PermissionError)
 _HADOOP = "spark.hadoop.fs.s3a."
@@ -85,6 +90,7 @@ class Bucket:
         return {
             "connect_timeout": _CONNECT,
             "read_timeout": _READ,
+            "max_pool_connections": _CONNECTIONS,
             "retries": {"mode": "standard", "total_max_attempts": self.attempts},
             **style,
         }

@@ -6,9 +6,7 @@ events are all older than what is looked for, or younger, only the foot is read.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,10 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from alerts.notation import json_value
+from cep.ahead import ahead
+from cep.buckets import AT_ONCE
 from cep.events import FILE, OFFSET, language_type
 from cep.expressions.held import as_held, python
 from cep.record.layout import RecordFile, days_in, files_in
-from cep.record.places import AT_ONCE, parquet
+from cep.record.places import parquet
 from cep.record.writing import ARRIVAL, ID_COLUMN, PARTITION, STREAM_NAME, TIME_COLUMN
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def look_for(stream: AnyPath, sought: Sought, limits: Limits) -> Look:
     values = pa.array(sorted(left), pa.string())
     batch = None
     inside = partial(_in_file, sought=sought, values=values)
-    with closing(_in_turn(_backwards(days, sought), inside, limits.at_once)) as results:
+    with closing(ahead(inside, _backwards(days, sought), limits.at_once)) as results:
         for one, result in results:
             # all lanes of a batch: one that is run again on fewer cores leaves files of the lanes before
             if one.batch != batch and (not left or files >= limits.files or events >= limits.events):
@@ -121,27 +121,6 @@ def look_for(stream: AnyPath, sought: Sought, limits: Limits) -> Look:
     for id_, several in look.found.items():
         look.found[id_] = _in_order_of_arrival(several)
     return look
-
-
-def _in_turn(
-    files: Iterator[RecordFile], inside: Callable[[RecordFile], _Seen], at_once: int
-) -> Generator[tuple[RecordFile, _Seen]]:
-    """Files in their order with what is in each, of which some are read ahead."""
-    if at_once == 1:
-        yield from ((one, inside(one)) for one in files)
-        return
-    ahead: deque[tuple[RecordFile, Future[_Seen]]] = deque()
-    pool = ThreadPoolExecutor(at_once, "record")
-    try:
-        for one in files:
-            ahead.append((one, pool.submit(inside, one)))
-            if len(ahead) == at_once:
-                first, result = ahead.popleft()
-                yield first, result.result()
-        for first, result in ahead:
-            yield first, result.result()
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _backwards(days: list[tuple[str, AnyPath]], sought: Sought) -> Iterator[RecordFile]:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from cep.files import AnyPath
 
-AT_ONCE = 16
-"""Files of a bucket that are read at a time: a store takes its time to answer, and answers many at once."""
 _WHOLE = 1 << 20
 """An object that is no larger comes whole, in one request."""
 _BLOCK = 1 << 20

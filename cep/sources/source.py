@@ -4,7 +4,7 @@ One batch, in the order in which it asks:
 
     driver   frame, planned, pin      Spark says what is new; that is fixed, and its manifest names the fixed
              difference               before a batch is run again: can that still be read?
-    worker   watch, parts, read       each lane takes its share of the parts, and reads them
+    worker   watch, parts, ahead, read    each lane takes its share of the parts, and reads them
              pieces, probe            only while the job looks for what ends its workers
     driver   afterwards               what became of what was read
 
@@ -17,7 +17,7 @@ GoneError    what a batch reads is not there as it was; the text is a predicate:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar
@@ -184,6 +184,11 @@ class Source(Streaming, Protocol[E, P]):
     def partition(self, extent: E) -> str:
         """The source partition that the extent's events come from, as their `Events.partition`."""
 
+    @property
+    def asked_at_once(self) -> int:
+        """How many of its places may be asked at a time, by `pin` and `difference`; above 1 for a store."""
+        return 1
+
     def parts(self, extent: E, written: FeedFormat, block: int) -> Sequence[P]:
         """Parts of about `block` bytes or fewer, of equal cost, in order of place. Never empty.
 
@@ -203,6 +208,10 @@ class Source(Streaming, Protocol[E, P]):
         `passed` is told how many more bytes were read. What cannot be read is a dead letter of stage "read";
         but with `strict` GoneError is raised where the whole place cannot.
         """
+
+    def ahead(self, parts: Iterable[P]) -> Iterator[P]:
+        """The parts as they are read, in their order; of some the bytes come while those before are read."""
+        return iter(parts)
 
     def pieces(self, part: P, written: FeedFormat) -> Sequence[Piece]:
         """The pieces of a part that a library opens, which may end its process; none: bytes read as they are.

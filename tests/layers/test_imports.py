@@ -28,6 +28,7 @@ KNOWN_CYCLES: set[frozenset[str]] = set()
 LAYERS = (
     # values that everything may name
     (
+        "cep.ahead",
         "cep.allocator",
         "cep.codes",
         "cep.collector",

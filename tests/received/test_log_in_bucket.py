@@ -16,10 +16,12 @@ from object_store import ObjectStore
 from served import port
 
 from cep import folders
-from cep.buckets import StoreError
+from cep.buckets import AT_ONCE, StoreError
 from cep.decode.blocks import decoder
 from cep.decode.formats import BY_NAME
 from cep.files import write_whole
+from cep.job.state_folder import extents as fixed
+from cep.job.state_folder.folder import StateFolder
 from cep.sources.checkpoint import Checkpoint
 from cep.sources.http import appending as appending_
 from cep.sources.http import bounds, reading
@@ -63,12 +65,8 @@ def planned(state: UPath, batch: int) -> tuple[Http, list[HttpExtent]]:
 
 def events(source: Http, extents: list[HttpExtent]) -> list[str]:
     using = decoder(load_texts([("p.rules", PACK)]).need().stream("payment"), BY_NAME)
-    found = (
-        one
-        for extent in extents
-        for part in source.parts(extent, BY_NAME, 10)
-        for one in source.read(part, using, strict=True)
-    )
+    parts = [part for extent in extents for part in source.parts(extent, BY_NAME, 10)]
+    found = (one for part in source.ahead(parts) for one in source.read(part, using, strict=True))
     return [value for one in found for value in one.events.table.column("id_").to_pylist()]
 
 
@@ -123,6 +121,42 @@ def test_a_job_reads_what_came_and_asks_for_no_object_that_it_has_just_written(
     ]
     with pytest.raises(GoneError, match="is missing"):
         events(source, pinned)
+
+
+def test_objects_are_fetched_together_and_read_in_their_order(
+    state: UPath, log: UPath, s3: ObjectStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "SMALL", len(LINE % 1 * 3))
+    groups = [LINE % n * (4 if n == 21 else 1) for n in range(33)]
+    with appending(log) as one:
+        for body in groups:
+            one.take(body).result(60)
+        source, extents = planned(state, 0)
+        pinned = [source.pin(extent) for extent in extents]
+    expected = [str(n) for n in range(33) for _ in range(4 if n == 21 else 1)]
+    with s3.answering_together(AT_ONCE, ".jsonl"):
+        assert events(source, [*pinned[:21], *pinned[22:]]) == [one for one in expected if one != "21"]
+    # as a start does, to which another process left them
+    with s3.answering_together(AT_ONCE, ".jsonl"):
+        monkeypatch.setattr(fixed, "planned", lambda *_: extents[:AT_ONCE])
+        looked = fixed.look(StateFolder(state), {"payment": source}, 0, fixed.accepting(()), {})
+    assert looked == (pinned[:AT_ONCE], [])
+    assert events(source, pinned) == expected, "one is too large to be fetched before its turn"
+
+    path_of(log, 18).unlink()
+    using = decoder(load_texts([("p.rules", PACK)]).need().stream("payment"), BY_NAME)
+    parts = [part for extent in pinned for part in source.parts(extent, BY_NAME, 10)]
+    read = (one.events.table for part in source.ahead(parts) for one in source.read(part, using, strict=True))
+    before = [len(next(read)) for _ in range(17)]
+    assert before == [1] * 17
+    with pytest.raises(GoneError, match="is missing"):
+        next(read)
+    s3.end()
+    try:
+        with pytest.raises(StoreError, match="does not answer"):
+            events(source, pinned[:3])
+    finally:
+        s3.begin()
 
 
 def test_a_place_of_another_state_is_not_opened(state: UPath, log: UPath) -> None:

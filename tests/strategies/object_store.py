@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -28,8 +29,14 @@ class _InTurn:
         self._application = DomainDispatcherApplication(create_backend_app)
         self._lock = threading.Lock()
         self.asked = 0
+        self.gate: tuple[threading.Barrier, str] | None = None
+        self.delay = 0.0
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        if self.gate is not None and environ["PATH_INFO"].endswith(self.gate[1]):
+            self.gate[0].wait(60)
+        if self.delay:
+            time.sleep(self.delay)
         with self._lock:
             self.asked += 1
             return list(self._application(environ, start_response))
@@ -47,6 +54,19 @@ class ObjectStore:
     def asked(self) -> int:
         """The number of requests so far."""
         return self._application.asked
+
+    @contextmanager
+    def answering_together(self, number: int, suffix: str) -> Iterator[None]:
+        """Within, requests for such names wait until there are so many; without them they fail in a minute."""
+        self._application.gate = threading.Barrier(number), suffix
+        try:
+            yield
+        finally:
+            self._application.gate = None
+
+    def set_delay(self, seconds: float) -> None:
+        """Each request waits so long from here on, as at a store that is far away."""
+        self._application.delay = seconds
 
     @property
     def endpoint(self) -> str:

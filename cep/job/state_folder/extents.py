@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from cep.ahead import ahead
+from cep.buckets import SMALL
 from cep.decode.letters import DeadLetter
 from cep.errors import RESTORE, ConfigurationError
 from cep.files import DamagedFileError, checksum_of, read_json, remove_old, write_json
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 
 Sources = Mapping[str, AnySource]
 """The sources of a job's feeds by stream."""
+_A = TypeVar("_A")
 Accepts = Callable[[str], bool]
 """True for the path of a file whose loss the user accepts."""
 
@@ -81,16 +86,33 @@ def look(
     """
     found: list[Extent] = []
     lost: list[Lost] = []
-    for one in planned(folder, sources, batch):
+
+    def pin(one: Extent) -> Extent | GoneError:
         try:
-            found.append(sources[one.stream].pin(one, known.get((one.stream, one.path), "")))
+            now: Extent = sources[one.stream].pin(one, known.get((one.stream, one.path), ""))
         except GoneError as error:
-            source = sources[one.stream]
-            if not _accepted(source, one.path, accepts):
-                raise gone(source, batch, one.path, str(error)) from error
-            lost.append(Lost(one.stream, one.path, str(error), left=error.left is not None))
-            found += [] if error.left is None else [error.left]
+            return error
+        return now
+
+    for one, pinned in _answers(sources, planned(folder, sources, batch), pin):
+        if not isinstance(pinned, GoneError):
+            found.append(pinned)
+            continue
+        source = sources[one.stream]
+        if not _accepted(source, one.path, accepts):
+            raise gone(source, batch, one.path, str(pinned)) from pinned
+        lost.append(Lost(one.stream, one.path, str(pinned), left=pinned.left is not None))
+        found += [] if pinned.left is None else [pinned.left]
     return found, lost
+
+
+def _answers(
+    sources: Sources, extents: Iterable[Extent], ask: Callable[[Extent], _A]
+) -> Iterator[tuple[Extent, _A]]:
+    """Each extent with its answer, in order; small ones are asked together, as many as the source allows."""
+    for (stream, small), some in groupby(extents, key=lambda one: (one.stream, one.length <= SMALL)):
+        with closing(ahead(ask, some, sources[stream].asked_at_once if small else 1)) as found:
+            yield from found
 
 
 def lost_since(folder: StateFolder, sources: Sources, manifest: Manifest, accepts: Accepts) -> list[Lost]:
@@ -101,8 +123,9 @@ def lost_since(folder: StateFolder, sources: Sources, manifest: Manifest, accept
     """
     batch = manifest.batch
     lost = []
-    for one in without(agreed(folder, sources, manifest), manifest.lost):
-        if why := sources[one.stream].difference(one):
+    extents = without(agreed(folder, sources, manifest), manifest.lost)
+    for one, why in _answers(sources, extents, lambda one: sources[one.stream].difference(one)):
+        if why:
             if not _accepted(sources[one.stream], one.path, accepts):
                 raise gone(sources[one.stream], batch, one.path, why)
             lost.append(Lost(one.stream, one.path, why))

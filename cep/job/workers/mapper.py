@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import astuple, dataclass, field, replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -147,8 +148,11 @@ class _Mapping:
             yield self._lost(self._manifest.lost)
         if lane == 0 and (whole := [one.letter() for one in self._poison if one.whole]):
             yield self._dead(whole)
-        for extent, part in parts:
-            yield from self._part(extent, part)
+        for stream, run in groupby(parts, key=lambda one: one[0].stream):
+            places, found = zip(*run, strict=True)
+            fetched = self._lanes.feeds[stream].source.ahead(found)
+            for extent, part in zip(places, fetched, strict=True):
+                yield from self._part(extent, part)
         yield from self._again(lane)
         yield from self._classified()
         if self._searching is not None and self._searching.found:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cep.buckets import StoreError
-from cep.sources.http.segments import chunks, digesting, line_begin
+from cep.sources.http.segments import Held, chunks, digesting, line_begin
 from cep.sources.source import GoneError
 
 if TYPE_CHECKING:
@@ -43,11 +43,15 @@ class HttpExtent:
 
 @dataclass(frozen=True, slots=True)
 class HttpPart:
-    """Whole lines of an extent, from byte `start` up to, not including, `until`."""
+    """Whole lines of an extent, from byte `start` up to, not including, `until`.
+
+    `held` gives all that its place holds, where that was fetched ahead.
+    """
 
     path: str
     start: int
     until: int
+    held: Held | None = field(default=None, repr=False, compare=False)
 
 
 def of_row(row: Sequence[Any]) -> HttpExtent:

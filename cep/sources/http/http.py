@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -117,6 +117,19 @@ class Http(Source["HttpExtent", "HttpPart"]):
         from cep.sources.http.extents import parts
 
         return parts(extent, self._opened(extent.path), block)
+
+    @property
+    def asked_at_once(self) -> int:
+        """Objects that are asked for at a time; a file answers at once."""
+        from cep.buckets import AT_ONCE
+
+        return 1 if self.bucket is None else AT_ONCE
+
+    def ahead(self, parts: Iterable[HttpPart]) -> Iterator[HttpPart]:
+        """The parts in their order; objects are fetched while those before them are read."""
+        from cep.sources.http.reading import fetched
+
+        return iter(parts) if self.bucket is None else fetched(parts, self._opened)
 
     def read(
         self,

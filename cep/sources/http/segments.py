@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -122,14 +122,20 @@ def _end_of(folder: AnyPath, segment: int, sizes: dict[int, int] | None) -> int:
     return sizes[segment]
 
 
-def chunks(path: AnyPath, first: int, until: int, size: int = _CHUNK) -> Iterator[bytes]:
+Held: TypeAlias = Callable[[], bytes]
+"""Gives all that a place holds. Raises OSError."""
+
+
+def chunks(
+    path: AnyPath, first: int, until: int, size: int = _CHUNK, held: Held | None = None
+) -> Iterator[bytes]:
     """The bytes of a segment from `first` up to, not including, `until`, or as many of these as there are.
 
-    About `size` at a time; of an object all is read at once. Raises OSError.
+    About `size` at a time; of an object all is read at once, by `held` where it is given. Raises OSError.
     """
     if not isinstance(path, Path):
         with store_errors(path):
-            data = memoryview(content(path))[first:until]
+            data = memoryview(held() if held else content(path))[first:until]
         yield from (bytes(data[at : at + size]) for at in range(0, len(data), size))
         return
     with path.open("rb", buffering=0) as file:
