@@ -57,7 +57,7 @@ class ObjectStore:
 
     @contextmanager
     def answering_together(self, number: int, suffix: str) -> Iterator[None]:
-        """Within, requests for such names wait until there are so many; without them they fail in a minute."""
+        """Within, requests for such names wait until there are so many, and fail after a minute without."""
         self._application.gate = threading.Barrier(number), suffix
         try:
             yield
