@@ -7,7 +7,7 @@ to its own is told to nobody, and stands before or behind what the other writes,
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,6 +42,11 @@ class Log(Protocol):
         """Makes what has to be there, and finds the end. Raises OSError."""
         ...
 
+    @property
+    def sizes(self) -> Mapping[int, int]:
+        """The bytes of objects that this process wrote some time ago, by number."""
+        ...
+
     def append(self, data: bytes) -> int:
         """Brings whole lines to disk, or to the store; the bytes by which the log has grown.
 
@@ -73,6 +78,11 @@ class FileLog:
     end: Position = field(default=Position(), init=False)
     _file: BinaryIO | None = field(default=None, init=False)
     _apart: bool = field(default=False, init=False)
+
+    @property
+    def sizes(self) -> Mapping[int, int]:
+        """Nothing: a file tells its size."""
+        return {}
 
     def open(self) -> None:
         """Makes the folder, and cuts off what a crash left unfinished. Raises OSError."""
@@ -148,7 +158,8 @@ class ObjectLog:
 
     folder: UPath
     end: Position = field(default=Position(), init=False)
-    _digests: dict[int, tuple[int, str]] = field(default_factory=dict, init=False)
+    sizes: dict[int, int] = field(default_factory=dict, init=False)
+    _digests: dict[int, str] = field(default_factory=dict, init=False)
     _grown: int = field(default=0, init=False)
 
     def open(self) -> None:
@@ -177,8 +188,7 @@ class ObjectLog:
 
     def digest(self, segment: int, first: int, until: int) -> str | None:
         """The digest of an object that this process wrote some time ago; None where it does not know."""
-        size, digest = self._digests.get(segment, (-1, ""))
-        return digest if (first, until) == (0, size) else None
+        return self._digests.get(segment) if (first, until) == (0, self.sizes.get(segment)) else None
 
     def set_apart(self) -> None:
         """Nothing: each group has an object of its own."""
@@ -187,6 +197,8 @@ class ObjectLog:
         """Nothing: no object is ever open."""
 
     def _remember(self, segment: int, data: bytes) -> None:
-        if len(self._digests) >= _REMEMBERED:
-            del self._digests[next(iter(self._digests))]
-        self._digests[segment] = len(data), digesting(data).hexdigest()
+        if len(self.sizes) >= _REMEMBERED:
+            oldest = next(iter(self.sizes))
+            del self.sizes[oldest], self._digests[oldest]
+        self._digests[segment] = digesting(data).hexdigest()
+        self.sizes[segment] = len(data)

@@ -55,7 +55,9 @@ def between(folder: AnyPath, batch: int, *, going_on: bool) -> list[Stretch]:
             return _read(folder, batch).stretches
         # also those that a process left which ended before it forgot them
         old = sorted(one for one in _batches(folder) if one <= batch - _KEPT)
-    bound = _next(folder, since, max(since, end_of(folder)))
+    end = max(since, end_of(folder))
+    known = None if intake is None else intake.log.sizes
+    bound = _next(folder, stretches(folder, since, end, known), end)
     try:
         _write(folder, batch, bound)
     except FileExistsError:  # another process took the job over, and has asked meanwhile
@@ -97,13 +99,13 @@ class _Bound:
         return {"segment": self.until.segment, "byte": self.until.byte, "stretches": self.stretches}
 
 
-def _next(folder: AnyPath, since: Position, end: Position) -> _Bound:
-    """The bound of a batch that begins at a place and may read up to `end`: about as much as one takes.
+def _next(folder: AnyPath, wait: list[Stretch], end: Position) -> _Bound:
+    """The bound of a batch that may read these stretches, up to `end`: of about as much as one takes.
 
     Of a file it may be some of the lines, of objects it is whole ones.
     """
     size, found = 0, []
-    for segment, first, last in stretches(folder, since, end):
+    for segment, first, last in wait:
         until = min(last, first + BATCH_BYTES - size)
         if until < last:
             path = path_of(folder, segment)

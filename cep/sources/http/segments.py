@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -98,28 +98,37 @@ def bytes_between(folder: AnyPath, since: Position, until: Position) -> int:
     return sum(last - first for _, first, last in stretches(folder, since, until))
 
 
-def stretches(folder: AnyPath, since: Position, until: Position) -> list[Stretch]:
+def stretches(
+    folder: AnyPath, since: Position, until: Position, known: Mapping[int, int] | None = None
+) -> list[Stretch]:
     """The whole lines of the log between two places, where there are any.
 
-    Raises OSError for a segment whose end has to be known and that is not there.
+    `known` are the bytes of objects: where it has all of these the store is not asked. Raises OSError for a
+    segment whose end has to be known and that is not there.
     """
-    sizes = None if isinstance(folder, Path) or since == until else _sizes(folder)
+    between = range(max(1, since.segment), until.segment)
+    ends = _ends(folder, between, known or {})
     found = []
     for segment in range(max(1, since.segment), until.segment + 1):
         first = since.byte if segment == since.segment else 0
-        last = until.byte if segment == until.segment else _end_of(folder, segment, sizes)
+        last = until.byte if segment == until.segment else ends[segment]
         if first < last:
             found.append((segment, first, last))
     return found
 
 
-def _end_of(folder: AnyPath, segment: int, sizes: dict[int, int] | None) -> int:
-    path = path_of(folder, segment)
-    if isinstance(path, Path):
-        return end_of_lines(path)
-    if sizes is None or segment not in sizes:
-        raise FileNotFoundError(None, "is missing", str(path))
-    return sizes[segment]
+def _ends(folder: AnyPath, segments: range, known: Mapping[int, int]) -> Mapping[int, int]:
+    """The end of the lines of each of these segments."""
+    if isinstance(folder, Path):
+        paths = ((segment, path_of(folder, segment)) for segment in segments)
+        return {segment: end_of_lines(path) for segment, path in paths if isinstance(path, Path)}
+    sizes = {segment: size for segment in segments if (size := known.get(segment)) is not None}
+    if len(sizes) < len(segments):
+        sizes = _sizes(folder)
+    for segment in segments:
+        if segment not in sizes:
+            raise FileNotFoundError(None, "is missing", str(path_of(folder, segment)))
+    return sizes
 
 
 Held: TypeAlias = Callable[[], bytes]
