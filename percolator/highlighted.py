@@ -104,15 +104,19 @@ class HighlightedPairs:
         """The ranges of each pair as RANGES, null where they are incomplete."""
         ends = np.zeros(len(self.document) + 1, np.int64)
         np.cumsum(self.counts.sum(axis=1), out=ends[1:])
-        names = pa.array(self.fields, pa.string())
-        numbers = np.repeat(np.tile(np.arange(len(self.fields)), len(self.document)), self.counts.ravel())
         each = pa.StructArray.from_arrays(
-            [names.take(pa.array(numbers)), pa.array(self.start), pa.array(self.end)],
-            fields=list(RANGES.value_type),
+            [self._field_names(), pa.array(self.start), pa.array(self.end)], fields=list(RANGES.value_type)
         )
         gaps = np.zeros(len(self.document), np.bool_)
         gaps[list(self.incomplete)] = True
         return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), each, mask=pa.array(gaps))
+
+    def _field_names(self) -> pa.StringArray:
+        """The field of each range."""
+        if len(self.fields) == 1:
+            return pa.repeat(pa.scalar(self.fields[0], pa.string()), len(self.ranges))
+        numbers = np.repeat(np.tile(np.arange(len(self.fields)), len(self.document)), self.counts.ravel())
+        return pa.array(self.fields, pa.string()).take(pa.array(numbers))
 
 
 def by_field(fields: tuple[str, ...], counts: Longs, ranges: Longs) -> Iterator[dict[str, list[Range]]]:

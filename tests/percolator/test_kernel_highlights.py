@@ -20,7 +20,7 @@ from percolator.lookup import Lookup
 from percolator.matching import view as view_module
 from percolator.matching.compiled import interpreted, load
 from percolator.matching.documents import of_document
-from percolator.matching.kernel.arrays import EDGE, RUN, RUN_POINTS
+from percolator.matching.kernel.arrays import EDGE, GAP, RUN, RUN_POINTS
 from percolator.matching.kernel.highlights import MOST_NAMES
 from percolator.matching.matcher import Matcher
 from percolator.query.parse import parse
@@ -193,16 +193,30 @@ def test_code_that_has_grown_too_much_is_made_anew(monkeypatch: pytest.MonkeyPat
 SIGNS = "aB7é_.'’ \n!東か゛ゞ\u3099ｶﾞ\u1100\u1161\u11a8가\U00020000😀\ud800ﬁ\u0301"
 
 
-@given(st.lists(st.text(SIGNS, max_size=25), max_size=4))
-@settings(max_examples=examples(800), deadline=None)
-def test_words_begin_and_end_where_the_definition_says(values: list[str]) -> None:
-    """In code points of their value."""
-    matcher = Matcher(SCHEMA, [segment_of([parse("title:a body:b")], SCHEMA)], engine=load())
+@pytest.mark.parametrize(
+    ("query", "sifted"),
+    [("title:a body:b", False), ("title:a body:b", True), ('title:"a b" body:"7 é a"', True)],
+)
+@given(values=st.lists(st.text(SIGNS, max_size=25), max_size=4))
+@settings(max_examples=examples(400), deadline=None)
+def test_words_begin_and_end_where_the_definition_says(query: str, sifted: bool, values: list[str]) -> None:
+    """In code points of their value; those that mean nothing to the query are counted."""
+    matcher = Matcher(SCHEMA, [segment_of([parse(query)], SCHEMA)], engine=load())
+    if not sifted:
+        matcher._sieve.open_to(np.zeros(2, np.int32))
     pieces = of_document({"title": values, "body": values}, {"title": 0, "body": 1})
     edges = np.empty(EDGE * pieces.size, np.int32)
-    _, runs = matcher._scan([(pieces.data, pieces.rows)], edges, units=False)
+    tokens, runs = matcher._scan([(pieces.data, pieces.rows)], edges, units=False)
     wanted = [place for value in [*values, *values] for place in token_spans(value)]
-    assert edges.reshape(-1, EDGE)[: len(wanted)].tolist() == [list(place) for place in wanted]
+    word = 0
+    for number, places in zip(tokens.tolist(), edges.reshape(-1, EDGE).tolist(), strict=False):
+        if number < 0:
+            word += GAP - number
+            continue
+        assert tuple(places) == tuple(wanted[word])
+        word += 1
+    assert word == len(wanted)
+    assert sifted or len(tokens) == len(wanted)
     assert runs.reshape(-1, RUN)[:, RUN_POINTS].tolist() == [len(value) for value in [*values, *values]]
 
 

@@ -42,7 +42,7 @@ from percolator.matching.kernel.counters import (
 )
 from percolator.matching.kernel.layout import H_TRIE_LEAF
 from percolator.matching.kernel.learn import LIST, LIST_CONTINUES, LIST_PLACES, LIST_STARTS, LIST_TRUE
-from percolator.matching.kernel.sorting import sort
+from percolator.matching.kernel.sorting import sort_runs
 from percolator.matching.kernel.spans import END
 
 MARK_WORDS, MARK_GIVEN, MARK_SOME, MARK_NOT, MARK_NAME, MARK_END = range(6)
@@ -148,7 +148,8 @@ def log_run(
     size = int(counters[C_LOG])
     for token in range(text.runs[run + RUN_START], text.runs[run + RUN_END]):
         text.owners[token] = run
-        list_ = int(lists.lists[text.tokens[token]])
+        number = int(text.tokens[token])
+        list_ = int(lists.lists[number]) if number >= 0 else 0  # below are words that mean nothing
         if list_ == 0:
             continue
         if list_ < 0:
@@ -358,7 +359,7 @@ def divide(
 ) -> int:
     """Makes of a code's ranges, from `first` on, those of each field, in order and apart; the new size."""
     borders = text.borders
-    sort(ranges, first, size)
+    sort_runs(ranges, first, size)
     low = kept = first
     for row in range(borders.size):
         base = int(borders[row])

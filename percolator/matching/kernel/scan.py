@@ -57,6 +57,7 @@ from percolator.matching.kernel.window import (
     Last,
     Numbered,
     first_again,
+    note_edges,
     number_waiting,
     rule_of,
     wait_block,
@@ -156,7 +157,7 @@ def split(
     """
     piece = int(words.counters[S_PIECE]) * PIECE
     at, end = int(pieces[piece + PIECE_START]), int(pieces[piece + PIECE_END])
-    rule = rule_of(wide(pieces[piece + PIECE_FIELD]), splitting, sieve, room.edges.size > 0)
+    rule = rule_of(wide(pieces[piece + PIECE_FIELD]), splitting, sieve)
     last = Last(-1 if rule.every else 0, 0, ZERO, -1)
     done = Numbered(wide(words.counters[S_TOKENS]), -1, 0, 0)
     while done.tokens >= 0:
@@ -188,37 +189,37 @@ def split(
         done = number_waiting(data, count, done, rule, splitting, sieve, words, room)
     if done.tokens >= 0 and last.place > done.place:
         room.tokens[done.tokens] = GAP - (last.place - done.place)
+        note_edges(room.edges, done.tokens, end, end, end)
         return done.tokens + 1
     return done.tokens
 
 
+@inlined
+def points_in(data: KeptBytes, start: int, end: int) -> int:
+    """How many code points begin in some bytes."""
+    found = 0
+    for at in range(start, end):
+        found += 1 if data[at] & 0xC0 != 0x80 else 0
+    return found
+
+
 def to_code_points(data: KeptBytes, start: int, end: int, edges: Ints, first: int, behind: int) -> int:
     """Makes of the bytes in the edges of a piece's tokens its code points; how many the piece has."""
-    inside = 0
-    for at in range(start, end):
-        inside += 1 if data[at] & 0xC0 == 0x80 else 0
-    if inside == 0:
+    points = points_in(data, start, end)
+    if points == end - start:
         for i in range(EDGE * first, EDGE * behind):
             edges[i] -= start
-        return end - start
+        return points
     at = start
     point = 0
     for i in range(EDGE * first, EDGE * behind, EDGE):
-        while at < edges[i + EDGE_START]:
-            if data[at] & 0xC0 != 0x80:
-                point += 1
-            at += 1
-        first_end = point
-        last_end = point
-        for j in range(at, edges[i + EDGE_END]):
-            if data[j] & 0xC0 != 0x80:
-                last_end += 1
-                if j < edges[i + EDGE_FIRST_END]:
-                    first_end += 1
+        begin, first_end, last_end = edges[i + EDGE_START], edges[i + EDGE_FIRST_END], edges[i + EDGE_END]
+        point += points_in(data, at, begin)
+        at = int(begin)
         edges[i + EDGE_START] = point
-        edges[i + EDGE_END] = last_end
-        edges[i + EDGE_FIRST_END] = first_end
-    return end - start - inside
+        edges[i + EDGE_FIRST_END] = point + points_in(data, at, first_end)
+        edges[i + EDGE_END] = point + points_in(data, at, last_end)
+    return points
 
 
 def scan(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from kernels.family import inlined
 from percolator.matching.kernel.arrays import Longs
 
 _FEW = 64
+_SHORT = 16
 _DIGIT_BITS, _MANY_DIGIT_BITS = 8, 11
 _MANY = 1 << 11
 """So many keys pay for the larger tallies of longer digits."""
@@ -49,6 +51,60 @@ def sort(keys: Longs, start: int, end: int) -> None:
         keys[start] = keys[start + last]
         keys[start + last] = key
         sink(keys, start, 0, last)
+
+
+@inlined
+def run_end(keys: Longs, begin: int, first: int, count: int) -> int:
+    """The place behind the ascending run that starts at `first` of so many keys from `begin` on."""
+    at = first + 1
+    while at < count and keys[begin + at - 1] <= keys[begin + at]:
+        at += 1
+    return at
+
+
+@inlined
+def merge(keys: Longs, first: int, middle: int, behind: int, target: int) -> None:
+    """Writes two neighbouring runs as one."""
+    left, right = first, middle
+    while left < middle and right < behind:
+        one, other = keys[left], keys[right]
+        is_left = int(one <= other)
+        keys[target] = one if one <= other else other
+        left += is_left
+        right += 1 - is_left
+        target += 1
+    while left < middle:
+        keys[target] = keys[left]
+        left += 1
+        target += 1
+    while right < behind:
+        keys[target] = keys[right]
+        right += 1
+        target += 1
+
+
+def sort_runs(keys: Longs, start: int, end: int) -> None:
+    """Sorts keys that stand in a few ascending runs, by merging neighbours (Knuth, volume 3, 5.2.4, N).
+
+    Uses as many cells behind `end`, where there are so many.
+    """
+    count = end - start
+    if count <= _SHORT or end + count > keys.size:
+        sort(keys, start, end)
+        return
+    here, there, runs = start, end, 2
+    while runs > 1:
+        runs = at = 0
+        while at < count:
+            middle = run_end(keys, here, at, count)
+            behind = run_end(keys, here, middle, count) if middle < count else middle
+            merge(keys, here + at, here + middle, here + behind, there + at)
+            at = behind
+            runs += 1
+        here, there = there, here
+    if here != start:
+        for i in range(count):
+            keys[start + i] = keys[here + i]
 
 
 def sort_by_query(keys: Longs, start: int, end: int, queries: int, spare: Longs) -> None:

@@ -18,6 +18,7 @@ from percolator.matching.kernel.arrays import (
     EDGE_START,
     GAP,
     NOTHING,
+    Ints,
     KeptBytes,
     Longs,
     Sieve,
@@ -91,12 +92,12 @@ class Rule(NamedTuple):
     """Marks do not tell which patterns a word may fit."""
 
 
-def rule_of(field: int, splitting: Splitting, sieve: Sieve, noted: bool) -> Rule:
-    """The rule of a field's texts; `noted` if each word's edges are asked for."""
+def rule_of(field: int, splitting: Splitting, sieve: Sieve) -> Rule:
+    """The rule of a field's texts."""
     sifted = sieve.fields[field] != 0
     shapes = sieve.shapes
     searched = sifted and shapes[V_SHORT] | shapes[V_ENDS] | shapes[V_INSIDES] != 0
-    gaps = not noted and not splitting.units
+    gaps = not splitting.units
     return Rule(
         field, wide(splitting.modes[field]), sifted, searched or not gaps, gaps,
         sifted and shapes[V_PAIRS] != 0, searched,
@@ -196,6 +197,15 @@ def number_of(
     return word_number(data, word, rule.field, rule.mode, words)
 
 
+@inlined
+def note_edges(edges: Ints, token: int, start: int, end: int, first_end: int) -> None:
+    """Notes the bytes at which a token begins and ends, where that is asked for."""
+    if edges.size > 0:
+        edges[EDGE * token + EDGE_START] = start
+        edges[EDGE * token + EDGE_END] = end
+        edges[EDGE * token + EDGE_FIRST_END] = first_end
+
+
 def number_waiting(
     data: KeptBytes, count: int, before: Numbered, rule: Rule, splitting: Splitting, sieve: Sieve,
     words: WordTable, room: TokenRoom,
@@ -217,6 +227,7 @@ def number_waiting(
                 continue
             if here > place + 1:
                 tokens[token] = GAP - (here - place - 1)
+                note_edges(edges, token, word.start, word.start, word.start)
                 token += 1
         elif splitting.units and place >= 0 and end < word.start:
             ended = boundary(data, start, end, word.start, splitting.classes)
@@ -224,10 +235,7 @@ def number_waiting(
                 tokens[token] = ended
                 token += 1
         place, start, end = here, word.start, word.end
-        if edges.size > 0:
-            edges[EDGE * token + EDGE_START] = start
-            edges[EDGE * token + EDGE_END] = end
-            edges[EDGE * token + EDGE_FIRST_END] = word.following
+        note_edges(edges, token, start, end, word.following)
         tokens[token] = number
         token += 1
     return Numbered(token, place, start, end)
