@@ -7,6 +7,7 @@ from percolator.matching.kernel.arrays import Longs
 
 _FEW = 64
 _SHORT = 16
+"""So few keys are sorted by insertion sooner than merged."""
 _DIGIT_BITS, _MANY_DIGIT_BITS = 8, 11
 _MANY = 1 << 11
 """So many keys pay for the larger tallies of longer digits."""
@@ -91,6 +92,8 @@ def sort_runs(keys: Longs, start: int, end: int) -> None:
     count = end - start
     if count <= _SHORT or end + count > keys.size:
         sort(keys, start, end)
+        return
+    if run_end(keys, start, 0, count) == count:
         return
     here, there, runs = start, end, 2
     while runs > 1:
