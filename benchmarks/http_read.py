@@ -62,7 +62,7 @@ def written(source: Http, objects: int, events: int) -> list[HttpPart]:
 
 
 def seconds(source: Http, parts: Sequence[HttpPart], using: Decoder, *, ahead: bool, events: int) -> float:
-    """How long all of them take."""
+    """The seconds that all of them take."""
     begun = time.perf_counter()
     read = sum(
         len(one.events.table)

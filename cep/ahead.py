@@ -1,4 +1,4 @@
-"""What many places say, in their order, of which some are asked before their turn comes.
+"""Answers of many places in their order, of which some are asked before their turn comes.
 
 A store answers each question after some milliseconds, and many at a time.
 """

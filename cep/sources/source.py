@@ -186,7 +186,7 @@ class Source(Streaming, Protocol[E, P]):
 
     @property
     def asked_at_once(self) -> int:
-        """How many of its places may be asked at a time, by `pin` and `difference`; above 1 for a store."""
+        """The number of places that `pin` and `difference` may ask at a time; above 1 for a store."""
         return 1
 
     def parts(self, extent: E, written: FeedFormat, block: int) -> Sequence[P]:

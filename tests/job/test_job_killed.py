@@ -113,6 +113,7 @@ def test_no_kill_loses_or_adds_an_alert(
         assert {k: v for k, v in alert.items() if k != "batch"} == expected[alert["id"]]
     assert {a["id"] for a in received} == expected.keys()
     assert "the folder is closed after batch" in told
+    assert before, "something was recorded when it was killed last"
     assert {alert["rule"] for alert in found} >= set(re.findall(r"rule (\w+)", folder.pack))
     assert "Traceback" not in folder.told
     assert_every_event_is_recorded(folder, events)

@@ -196,7 +196,7 @@ def split(
 
 @inlined
 def points_in(data: KeptBytes, start: int, end: int) -> int:
-    """How many code points begin in some bytes."""
+    """The number of code points that begin in some bytes."""
     found = 0
     for at in range(start, end):
         found += 1 if data[at] & 0xC0 != 0x80 else 0
