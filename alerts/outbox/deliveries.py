@@ -79,11 +79,10 @@ def settle(connection: Connection, settled: Collection[Settled]) -> None:
     """Writes the outcomes of attempts, equal ones together."""
     equal: dict[tuple[object, ...], list[int]] = {}
     for s in settled:
-        if s.made is not None:
-            settle_made(connection, s.made, s)
-        elif s.follow is None:
+        if s.made is None and s.follow is None:
             said = s.receiver, s.state, s.attempts, s.outcome, s.due_at, s.settled_at
             equal.setdefault(said, []).append(s.number)
+    settle_made(connection, [s for s in settled if s.made is not None])
     _settle_each(connection, {said: some for said, some in equal.items() if len(some) < _TOGETHER})
     d = deliveries.c
     for (receiver, state, attempts, outcome, due_at, settled_at), numbers in equal.items():

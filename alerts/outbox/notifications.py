@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import (
     BigInteger,
@@ -21,6 +21,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    bindparam,
     delete,
     func,
     insert,
@@ -39,6 +40,7 @@ MOST = 100
 ASKED_FOR = 0
 """In the place of a notification's number: a person asked for the alert by itself."""
 _CHUNK = 500
+_T = TypeVar("_T")
 _PENDING = text("due_at IS NOT NULL")
 
 notifications = Table(
@@ -89,54 +91,93 @@ class MakingDone(NamedTuple):
     reasons: list[str]
 
 
-def waiting_in(connection: Connection, making: Making, now: int) -> list[Due]:
-    """The deliveries that a notification is to be made of, in the order raised."""
+def waiting_in(connection: Connection, makings: Sequence[Making], now: int) -> list[list[Due]]:
+    """The deliveries that each of some notifications of one receiver is to be made of, in the order raised.
+    What several of them may have is the first one's."""
     d, a = deliveries.c, alerts.c
-    free = [d.receiver == making.receiver, d.due_at.is_not(None)]
-    if making.of_episodes:
+    receiver = makings[0].receiver
+    free = [d.receiver == receiver, d.due_at.is_not(None)]
+    if makings[0].of_episodes:
         free.append(d.alert <= select(assigned.c.number).scalar_subquery())
-    found: dict[int, Due] = {}
+    columns = a.number, a.id, a.body, d.attempts, a.recorded_at, a.time, d.way, d.held
+    query = select(d.grouped, *columns).join_from(deliveries, alerts, d.alert == a.number).where(*free)
+    places = list(enumerate(makings))[::-1]  # the first one comes last, and stays
+    of_number = {number: place for place, one in places for number in one.numbers}
+    of_group = {one.group: place for place, one in places if one.group is not None}
+    found: list[dict[int, Due]] = [{} for _ in makings]
     alone = func.coalesce(d.notification, ASKED_FOR) == ASKED_FOR
-    chosen = [d.alert.in_(chunk) & alone for chunk in _chunks(sorted(making.numbers))]
-    if making.group is not None:
-        ready = or_(d.held.is_(None), d.held.in_(("group", "rate")), d.due_at <= now)
-        # by its index alone, then by number: otherwise SQLite looks at every delivery of the receiver
-        of_group = deliveries.alias().c
-        same = of_group.receiver == making.receiver, of_group.grouped == making.group
-        chosen.append(d.alert.in_(select(of_group.alert).where(*same)) & d.notification.is_(None) & ready)
-    for which in chosen:
-        query = (
-            select(a.number, a.id, a.body, d.attempts, a.recorded_at, a.time, d.way, d.held)
-            .join_from(deliveries, alerts, d.alert == a.number)
-            .where(*free, which)
-        )
-        found |= {row.number: Due(*row) for row in connection.execute(query)}
-    return [found[number] for number in sorted(found)]
+    for numbers in _chunks(sorted(of_number)):
+        for _, *said in connection.execute(query.where(d.alert.in_(numbers), alone)):
+            due = Due(*said)
+            found[of_number[due.number]][due.number] = due
+    ready = or_(d.held.is_(None), d.held.in_(("group", "rate")), d.due_at <= now)
+    # by its index alone, then by number: otherwise SQLite looks at every delivery of the receiver
+    other = deliveries.alias().c
+    for groups_ in _chunks(sorted(of_group)):
+        those = select(other.alert).where(other.receiver == receiver, other.grouped.in_(groups_))
+        free_ones = query.where(d.alert.in_(those), d.notification.is_(None), ready)
+        for group, *said in connection.execute(free_ones):
+            due, place = Due(*said), of_group[group]
+            own = of_number.get(due.number, place)
+            if own >= place:
+                found[own].pop(due.number, None)
+                found[place][due.number] = due
+    return [[of_one[number] for number in sorted(of_one)] for of_one in found]
 
 
-def make(connection: Connection, making: Making, members: Sequence[Due], now: int) -> Due:
-    """Write the notification of these deliveries, at least one, in the order raised; it is due at once."""
+def make(connection: Connection, some: Sequence[tuple[Making, Sequence[Due]]], now: int) -> list[Due]:
+    """Write the notifications of one receiver that these deliveries go out in, at least one in each, in the
+    order raised; they are due at once."""
+    if not some:
+        return []
     last = connection.scalar(select(func.max(notifications.c.number))) or 0
-    newest, number = members[-1], last + 1
-    carried = members[-MOST:]
-    made = Made(number, _id(making.receiver, members), tuple(one.body for one in carried), len(members))
-    row = {
-        "number": number, "id": made.id, "receiver": making.receiver, "count": made.count, "made_at": now,
-        "alerts": json.dumps([one.number for one in carried]), "attempts": 0, "due_at": now,
-    }  # fmt: skip
-    connection.execute(insert(notifications), row)
-    d = deliveries.c
-    values: dict[str, object] = {"notification": number, "grouped": None, "held": None, "due_at": now}
-    if len(members) > 1:
-        said = f"{now} group: goes out with {len(members) - 1} others in notification {made.id}\n"
-        values["trace"] = traced(said)
-    for chunk in _chunks([one.number for one in members]):
-        mine = update(deliveries).where(d.receiver == making.receiver, d.alert.in_(chunk))
-        connection.execute(mine.values(values))
-    if making.group is not None and making.quiet_until > now:
-        _tell(connection, making, now)
-    oldest = min(one.recorded_at for one in members)
+    found = [_made(number, *one) for number, one in enumerate(some, last + 1)]
+    rows = [
+        {
+            "number": made.number, "id": made.id, "receiver": making.receiver, "count": made.count,
+            "alerts": json.dumps([one.number for one in members[-MOST:]]), "made_at": now, "attempts": 0,
+            "due_at": now,
+        }
+        for made, (making, members) in zip(found, some, strict=True)
+    ]  # fmt: skip
+    connection.execute(insert(notifications), rows)
+    _become_part(connection, list(zip(found, some, strict=True)), now)
+    _tell(connection, [making for making, _ in some], now)
+    return [_due(made, members) for made, (_, members) in zip(found, some, strict=True)]
+
+
+def _made(number: int, making: Making, members: Sequence[Due]) -> Made:
+    bodies = tuple(one.body for one in members[-MOST:])
+    return Made(number, _id(making.receiver, members), bodies, len(members))
+
+
+def _due(made: Made, members: Sequence[Due]) -> Due:
+    newest, oldest = members[-1], min(one.recorded_at for one in members)
     return Due(newest.number, newest.id, newest.body, 0, oldest, newest.time, newest.way, made=made)
+
+
+def _become_part(
+    connection: Connection, some: Sequence[tuple[Made, tuple[Making, Sequence[Due]]]], now: int
+) -> None:
+    """Note of deliveries which notification they are part of."""
+    d = deliveries.c
+    free: dict[str, Any] = {"grouped": None, "held": None, "due_at": now}
+    lone = [
+        {"of_receiver": making.receiver, "of_alert": members[0].number, "made_as": made.number}
+        for made, (making, members) in some
+        if len(members) == 1
+    ]
+    if lone:
+        which = d.receiver == bindparam("of_receiver"), d.alert == bindparam("of_alert")
+        part = update(deliveries).where(*which).values(notification=bindparam("made_as"), **free)
+        connection.execute(part, lone)
+    for made, (making, members) in some:
+        if len(members) == 1:
+            continue
+        said = f"{now} group: goes out with {len(members) - 1} others in notification {made.id}\n"
+        for chunk in _chunks([one.number for one in members]):
+            mine = update(deliveries).where(d.receiver == making.receiver, d.alert.in_(chunk))
+            connection.execute(mine.values(notification=made.number, trace=traced(said), **free))
 
 
 def _id(receiver: str, members: Sequence[Due]) -> str:
@@ -147,25 +188,49 @@ def _id(receiver: str, members: Sequence[Due]) -> str:
     return sha256(said.encode("utf-8", "backslashreplace")).hexdigest()
 
 
-def _tell(connection: Connection, making: Making, now: int) -> None:
-    g = groups.c
-    mine = g.receiver == making.receiver
-    connection.execute(delete(groups).where(mine, or_(g.grouped == making.group, g.quiet_until <= now)))
-    row = {"receiver": making.receiver, "grouped": making.group, "quiet_until": making.quiet_until}
-    connection.execute(insert(groups), row)
+def _tell(connection: Connection, makings: Sequence[Making], now: int) -> None:
+    """Note which groups of a receiver were told; those that may be told again are forgotten."""
+    receiver, g = makings[0].receiver, groups.c
+    told = {one.group: one.quiet_until for one in makings if one.group is not None and one.quiet_until > now}
+    if not told:
+        return
+    for names in _chunks(sorted(told)):
+        over = or_(g.grouped.in_(names), g.quiet_until <= now)
+        connection.execute(delete(groups).where(g.receiver == receiver, over))
+    rows = [{"receiver": receiver, "grouped": name, "quiet_until": until} for name, until in told.items()]
+    connection.execute(insert(groups), rows)
 
 
 def due_made(connection: Connection, receiver: str, now: int, limit: int) -> list[Due | int]:
     """Notifications that may be attempted at `now`, the first made first; of one that has lost an alert its
     number."""
-    n = notifications.c
+    n, a = notifications.c, alerts.c
     query = (
         select(n.number, n.id, n.alerts, n.count, n.attempts)
         .where(n.receiver == receiver, n.due_at <= now)
         .order_by(n.due_at, n.number)
         .limit(limit)
     )
-    return [_read(connection, *row) for row in connection.execute(query).all()]
+    rows = [(row, json.loads(row.alerts)) for row in connection.execute(query)]
+    carried: dict[int, Any] = {}
+    for chunk in _chunks(sorted({number for _, wanted in rows for number in wanted})):
+        there = a.number.in_(chunk), a.key != ERASED
+        of_these = select(a.number, a.id, a.body, a.recorded_at, a.time).where(*there)
+        carried |= {one.number: one for one in connection.execute(of_these)}
+    return [
+        _again(row, [carried[number] for number in sorted(wanted) if number in carried], len(wanted))
+        for row, wanted in rows
+    ]
+
+
+def _again(row: Any, carried: Sequence[Any], wanted: int) -> Due | int:
+    if len(carried) < wanted:  # some were erased: no other body goes out under this id
+        number: int = row.number
+        return number
+    newest = carried[-1]
+    made = Made(row.number, row.id, tuple(one.body for one in carried), row.count)
+    oldest = carried[0].recorded_at
+    return Due(newest.number, newest.id, newest.body, row.attempts, oldest, newest.time, made=made)
 
 
 def dissolve(connection: Connection, number: int, now: int) -> None:
@@ -176,21 +241,6 @@ def dissolve(connection: Connection, number: int, now: int) -> None:
     connection.execute(left.values(notification=None, due_at=now))
 
 
-def _read(
-    connection: Connection, number: int, id_: str, carried: str, count: int, attempts: int
-) -> Due | int:
-    a = alerts.c
-    wanted = json.loads(carried)
-    there = a.number.in_(wanted), a.key != ERASED
-    query = select(a.number, a.id, a.body, a.recorded_at, a.time).where(*there).order_by(a.number)
-    rows = connection.execute(query).all()
-    if len(rows) < len(wanted):  # some were erased: no other body goes out under this id
-        return number
-    newest = rows[-1]
-    made = Made(number, id_, tuple(row.body for row in rows), count)
-    return Due(newest.number, newest.id, newest.body, attempts, rows[0].recorded_at, newest.time, made=made)
-
-
 def next_made(connection: Connection, receiver: str, after: int) -> int | None:
     """The moment of the receiver's first notification that is due later than `after`."""
     n = notifications.c
@@ -199,13 +249,34 @@ def next_made(connection: Connection, receiver: str, after: int) -> int | None:
     return found
 
 
-def settle_made(connection: Connection, number: int, one: Settled) -> None:
-    """Write the outcome of an attempt, also to the deliveries that are part of the notification."""
-    n, d = notifications.c, deliveries.c
-    again = {"attempts": one.attempts, "due_at": one.due_at}
-    connection.execute(update(notifications).where(n.number == number).values(again))
-    values = again | {"state": one.state, "outcome": one.outcome, "settled_at": one.settled_at}
-    connection.execute(update(deliveries).where(d.notification == number).values(values))
+def settle_made(connection: Connection, settled: Sequence[Settled]) -> None:
+    """Write the outcomes of attempts of notifications, also to the deliveries that are part of them."""
+    if not settled:
+        return
+    rows = [
+        {
+            "made_as": one.made, "n": one.attempts, "at": one.due_at, "s": one.state, "o": one.outcome,
+            "t": one.settled_at,
+        }
+        for one in settled
+    ]  # fmt: skip
+    connection.execute(_AGAIN, rows)
+    connection.execute(_SETTLED, rows)
+
+
+_AGAIN = (
+    update(notifications)
+    .where(notifications.c.number == bindparam("made_as"))
+    .values(attempts=bindparam("n"), due_at=bindparam("at"))
+)
+_SETTLED = (
+    update(deliveries)
+    .where(deliveries.c.notification == bindparam("made_as"))
+    .values(
+        attempts=bindparam("n"), due_at=bindparam("at"), state=bindparam("s"), outcome=bindparam("o"),
+        settled_at=bindparam("t"),
+    )
+)  # fmt: skip
 
 
 def hasten_made(connection: Connection, receiver: str, now: int) -> None:
@@ -273,5 +344,5 @@ def failing(connection: Connection, receiver: str, now: int) -> list[tuple[int, 
     return [(row.number, row.key, row.due_at) for row in connection.execute(query)]
 
 
-def _chunks(numbers: Sequence[int]) -> Iterable[Sequence[int]]:
-    return (numbers[start : start + _CHUNK] for start in range(0, len(numbers), _CHUNK))
+def _chunks(some: Sequence[_T]) -> Iterable[Sequence[_T]]:
+    return (some[start : start + _CHUNK] for start in range(0, len(some), _CHUNK))

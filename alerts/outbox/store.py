@@ -298,7 +298,7 @@ class Outbox:
         """Settle notifications of one receiver, if the leases of the `fence` are held: what came of each."""
         with self.writing() as connection:
             leases.fence(connection, fence)
-            return [_made(connection, one, stages, now) for one in makings]
+            return _made(connection, makings, stages, now)
 
     def position(self, receiver: str, fence: Mapping[str, int] = _NO_FENCE) -> Kept:
         """The position that is written down of a receiver that takes transactions; if the leases are held."""
@@ -456,17 +456,23 @@ class Outbox:
         self._engine.dispose()
 
 
-def _made(connection: Connection, making: Making, stages: Notifying, now: int) -> MakingDone:
-    held: list[Held] = []
-    members = notifications.waiting_in(connection, making, now)
-    going = []
-    for one in members:
-        hold = stages.still(Candidate(one), now)
-        if hold is None:
-            going.append(one)
-        else:
-            said = hold.reason, hold.said, hold.until
-            held.append(Held(making.receiver, one.number, *said, now, hold.group))
-    made = notifications.make(connection, making, going, now) if going else None
-    hold_back(connection, held)
-    return MakingDone(made, [one.number for one in members], [one.reason for one in held])
+def _made(connection: Connection, makings: Sequence[Making], stages: Notifying, now: int) -> list[MakingDone]:
+    found = notifications.waiting_in(connection, makings, now)
+    going: list[tuple[Making, list[Due]]] = []
+    held: list[list[Held]] = []
+    for making, members in zip(makings, found, strict=True):
+        holds = [(one, stages.still(Candidate(one), now)) for one in members]
+        going.append((making, [one for one, hold in holds if hold is None]))
+        held.append([
+            Held(making.receiver, one.number, hold.reason, hold.said, hold.until, now, hold.group)
+            for one, hold in holds
+            if hold is not None
+        ])  # fmt: skip
+    made = iter(notifications.make(connection, [one for one in going if one[1]], now))
+    hold_back(connection, [one for of_one in held for one in of_one])
+    return [
+        MakingDone(
+            next(made) if some else None, [one.number for one in members], [one.reason for one in holds]
+        )
+        for members, (_, some), holds in zip(found, going, held, strict=True)
+    ]

@@ -246,12 +246,13 @@ def test_a_notification_goes_after_its_deliveries(kept: Kept) -> None:
         numbers = frozenset(one[0] for one in kept.alerts[-2:])
         making = Making("desk", numbers, None, 0)
         with kept.outbox.writing() as connection:
-            members = waiting_in(connection, making, kept.clock[0])
-            made.append(make(connection, making, members, kept.clock[0]).made)
+            (members,) = waiting_in(connection, [making], kept.clock[0])
+            (due,) = make(connection, [(making, members)], kept.clock[0])
+            made.append(due.made)
     first, second, third = (one.number for one in made if one is not None)
     for number, at in ((first, 30), (second, 31)):
         with kept.outbox.writing() as connection:
-            settle_made(connection, number, Settled("desk", 0, "delivered", 1, "204", None, at * MINUTE))
+            settle_made(connection, [Settled("desk", 0, "delivered", 1, "204", None, at * MINUTE, number)])
     kept.record(("b", "z"), apart=1)
 
     def old(now: int) -> list[int]:

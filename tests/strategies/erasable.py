@@ -159,4 +159,5 @@ def _work(made: Erasable, at_: int) -> None:
     with outbox.writing() as connection:
         numbers = frozenset(range(1, 6))
         making = Making("night", numbers, None, 0)
-        make(connection, making, waiting_in(connection, making, at_), at_)
+        (members,) = waiting_in(connection, [making], at_)
+        make(connection, [(making, members)], at_)
