@@ -7,7 +7,7 @@ Python and given. A query that asks for distances (NEAR, slop, sentence ...) is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -17,6 +17,9 @@ from percolator.matching.kernel import highlights as kernel
 from percolator.query import tree
 from percolator.schema import Kind, Schema
 from percolator.values import Terms, Test, field_values, range_test, value_test
+
+MOST_KEPT = 1 << 16
+"""So many terms' rows are kept at hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +31,52 @@ class HighlightCode:
     tests: tuple[Test, ...]
 
 
-def highlight_code(
-    node: tree.Node, schema: Schema, lookup: Lookup, numbers: Mapping[str, int]
-) -> HighlightCode | None:
-    """The code of a query that is in the segment of `lookup`; None where distances matter.
+class HighlightCoder:
+    """Writes the codes of queries in the segment of `lookup`; `numbers` are the fields' at the matcher.
 
-    `numbers` are those of the fields at the matcher.
+    Queries share words: the row of a term is kept for the next query that has it.
     """
-    writer = _Writer(schema, lookup, numbers)
-    try:
-        writer.write(node, schema.default)
-    except _NoCodeError:
-        return None
-    cells = (writer.deepest, *writer.cells, kernel.MARK_END)
-    return HighlightCode(cells, tuple(writer.names), tuple(writer.tests))
+
+    def __init__(self, schema: Schema, lookup: Lookup, numbers: Mapping[str, int]) -> None:
+        self._schema = schema
+        self._lookup = lookup
+        self._numbers = numbers
+        self._rows: dict[tuple[Terms, str], tuple[int, ...] | None] = {}
+
+    def code(self, node: tree.Node) -> HighlightCode | None:
+        """The code of a query of the segment; None where distances matter."""
+        if len(self._rows) > MOST_KEPT:
+            self._rows.clear()
+        writer = _Writer(self._schema, self._row)
+        try:
+            writer.write(node, self._schema.default)
+        except _NoCodeError:
+            return None
+        cells = (writer.deepest, *writer.cells, kernel.MARK_END)
+        return HighlightCode(cells, tuple(writer.names), tuple(writer.tests))
+
+    def _row(self, node: Terms, name: str) -> tuple[int, ...] | None:
+        """The row of a term in a text field; None where there is none."""
+        asked = node, name
+        if asked not in self._rows:
+            self._rows[asked] = self._row_of(node, name)
+        return self._rows[asked]
+
+    def _row_of(self, node: Terms, name: str) -> tuple[int, ...] | None:
+        wanted = leaf(node, name, self._schema)
+        if wanted.slop and len(wanted.parts) > 1:
+            return None
+        leaves: list[int] = []
+        for part in wanted.parts:
+            found = self._lookup.leaf(name, part)
+            if found is None:  # the query does not hang on this part, which the segment has left out
+                return None
+            leaves.append(found)
+        return _row(kernel.MARK_WORDS, self._numbers[name], int(wanted.ends_in_unit), *leaves)
+
+
+def _row(kind: int, *arguments: int) -> tuple[int, ...]:
+    return kind, 2 + len(arguments), *arguments
 
 
 class _NoCodeError(Exception):
@@ -49,10 +84,9 @@ class _NoCodeError(Exception):
 
 
 class _Writer:
-    def __init__(self, schema: Schema, lookup: Lookup, numbers: Mapping[str, int]) -> None:
+    def __init__(self, schema: Schema, row: Callable[[Terms, str], tuple[int, ...] | None]) -> None:
         self._schema = schema
-        self._lookup = lookup
-        self._numbers = numbers
+        self._row_of = row
         self._depth = 0
         self.deepest = 0
         self.cells: list[int] = []
@@ -107,18 +141,11 @@ class _Writer:
         if kind is not Kind.TEXT:
             self._given(value_test(node, kind, name))
             return
-        wanted = leaf(node, name, self._schema)
-        if wanted.slop and len(wanted.parts) > 1:
+        row = self._row_of(node, name)
+        if row is None:
             raise _NoCodeError
-        leaves: list[int] = []
-        for part in wanted.parts:
-            found = self._lookup.leaf(name, part)
-            if found is None:
-                # The query does not hang on this part, which the segment has left out.
-                raise _NoCodeError
-            leaves.append(found)
         self._push()
-        self._row(kernel.MARK_WORDS, self._numbers[name], int(wanted.ends_in_unit), *leaves)
+        self.cells += row
 
     def _given(self, test: Test) -> None:
         self.tests.append(test)
@@ -136,4 +163,4 @@ class _Writer:
         self.deepest = max(self.deepest, self._depth)
 
     def _row(self, kind: int, *arguments: int) -> None:
-        self.cells += (kind, 2 + len(arguments), *arguments)
+        self.cells += _row(kind, *arguments)

@@ -80,11 +80,7 @@ class ListedQueries:
 
     @cached_property
     def _ids(self) -> pa.ChunkedArray:
-        names = (
-            [id_.encode("utf-8", "replace").decode() for id_ in part.stored.segment.ids()]
-            for part in self._parts
-        )
-        return pa.chunked_array([pa.array(some, pa.large_string()) for some in names], pa.large_string())
+        return pa.chunked_array([part.stored.ids for part in self._parts], pa.large_string())
 
     @cached_property
     def _rank(self) -> Places:

@@ -99,6 +99,20 @@ class StoredSegment:
         """The number of queries in it."""
         return len(self.segment)
 
+    @cached_property
+    def ids(self) -> pa.LargeStringArray:
+        """The ids by place, over the bytes of the segment; half of a surrogate pair is a question mark."""
+        segment = self.segment
+        ends = np.concatenate((np.zeros(1, np.int64), segment.id_ends))
+        buffers = pa.py_buffer(ends), pa.py_buffer(segment.id_text)
+        found = pa.LargeStringArray.from_buffers(len(segment), *buffers)
+        try:
+            found.validate(full=True)
+        except pa.ArrowInvalid:
+            texts = [id_.encode("utf-8", "replace").decode() for id_ in segment.ids()]
+            return pa.array(texts, pa.large_string())
+        return found
+
     def query(self, place: int) -> StandingQuery:
         """A query."""
         data = json.loads(self.records.column("query")[place].as_py())

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from percolator.highlight_code import HighlightCode, highlight_code
+from percolator.highlight_code import HighlightCode, HighlightCoder
 from percolator.highlighted import HighlightedPairs, by_field
 from percolator.hit import Hit
 from percolator.lookup import Lookup
@@ -126,9 +126,7 @@ class Codes:
     """
 
     def __init__(self, segment: QuerySegment, schema: Schema, numbers: Mapping[str, int]) -> None:
-        self._schema = schema
-        self._numbers = numbers
-        self._lookup = Lookup(segment)
+        self._coder = HighlightCoder(schema, Lookup(segment), numbers)
         self._queries = len(segment)
         self._begins: Ints = np.empty(0, np.int32)
         self._forget()
@@ -155,7 +153,7 @@ class Codes:
         if not len(new):
             return found
         for query in np.unique(new).tolist():
-            made = highlight_code(node(query), self._schema, self._lookup, self._numbers)
+            made = self._coder.code(node(query))
             self._begins[query] = _NONE if made is None else self._keep(query, made)
             self.kept += 1
         return self._begins[queries]

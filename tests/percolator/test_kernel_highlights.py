@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from percolator_duel import Document, accepted, segment_of
 from percolator_trees import WHOLE_SCHEMA, executable, whole, whole_documents
 
-from percolator.highlight_code import highlight_code
+from percolator.highlight_code import HighlightCoder
 from percolator.hit import Hit
 from percolator.library.collection import Collection
 from percolator.library.standing import StandingQuery
@@ -226,5 +226,6 @@ def test_every_query_of_words_has_code_and_no_other() -> None:
     queries = [parse(f"a{number} OR b{number}* OR {{C{number}}}") for number in range(3000)]
     lookup = Lookup(segment_of(queries, SCHEMA))
     numbers = {"title": 0, "body": 1}
-    assert all(highlight_code(query, SCHEMA, lookup, numbers) for query in queries)
-    assert highlight_code(parse("a3000"), SCHEMA, lookup, numbers) is None
+    coder = HighlightCoder(SCHEMA, lookup, numbers)
+    assert all(coder.code(query) for query in queries)
+    assert coder.code(parse("a3000")) is None
