@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from percolator_duel import Document, accepted, columns
 from percolator_trees import WHOLE_SCHEMA, executable, whole, whole_documents
 
+from percolator import highlight_code as coder_module
 from percolator.highlighted import RANGES, HighlightedPairs
 from percolator.hit import Hit
 from percolator.library import collection as module
@@ -180,6 +181,7 @@ def test_nothing_hits_or_nothing_is_asked() -> None:
 
 def test_code_made_anew_between_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(codes_module, "MOST_KEPT", 3)
+    monkeypatch.setattr(coder_module, "MOST_KEPT", 3)
     monkeypatch.setattr(matcher_module, "CHUNK_BYTES", 8)
     texts = {f"q{number}": f"n{number} = (a{number}) OR a" for number in range(20)}
     standing = standing_queries(texts)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import patch
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from failing_disk import UnsyncedDisk
@@ -50,6 +51,25 @@ def test_everything_of_a_query_survives(library: Library) -> None:
     assert (schema.text, schema.default) == (SCHEMA.text, ("body",))
     answer = library.queries.match({"body": "c"}, {"k": "v"})
     assert [(hit.query.tags, hit.query.priority, hit.names) for hit in answer.hits] == [(("t",), -3, ("x",))]
+
+
+def test_ids_of_places_are_those_of_the_queries(library: Library) -> None:
+    """From several segments, in memory and mapped; Arrow has no half surrogates."""
+    written = ["é", "plain", "q\ud800", "東京", "last"]
+    assert library.queries.ids(np.empty(0, np.int32)).to_pylist() == []
+    for id_ in written[:2]:
+        library.add(StandingQuery(id_, "a"))
+    library.compact()
+    for id_ in written[2:]:
+        library.add(StandingQuery(id_, "a"))
+    for queries in (library.queries, Reader.open(library.folder).queries):
+        found = queries.match_batch({"body": pa.array(["a"])})
+        told = queries.ids(found.query[::-1].repeat(2))
+        assert told.type == pa.string()
+        told.validate(full=True)
+        expected = [queries.query(place).id.replace("\ud800", "?") for place in found.query]
+        assert sorted(expected) == sorted(["é", "plain", "q?", "東京", "last"])
+        assert told.to_pylist() == [id_ for id_ in expected[::-1] for _ in "ab"]
 
 
 def test_a_query_hits_until_it_expires_and_can_then_be_taken_out(library: Library) -> None:
