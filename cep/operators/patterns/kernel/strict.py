@@ -157,6 +157,7 @@ def add_match(came: StrictEvents, room: StrictRoom, matches: Ints, rule: int, i:
     cursor[C_MATCHES] = to + X_EVENTS + len(room.window)
 
 
+@inlined
 def show_event(
     group: StrictRules, rule: Rule, came: StrictEvents, room: StrictRoom, matches: Ints, words: int,
     shortest: int, i: int,

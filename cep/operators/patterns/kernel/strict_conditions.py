@@ -90,6 +90,7 @@ def blank(tables: Ints, row: Ints) -> None:
         row[tables[H_NULLS] + k] = tables[tables[H_INITIAL] + k]
 
 
+@inlined
 def evaluate_registers(group: StrictRules, rule: Rule, room: StrictRoom, state: int) -> None:
     """Let the row be the alternative of a run that took the last events, so many as `state` says."""
     blank(rule.tables, room.row)
@@ -98,6 +99,7 @@ def evaluate_registers(group: StrictRules, rule: Rule, room: StrictRoom, state: 
         take(rule, at, group.updates[2 * k + 1], room.window[state - 1 - k], 0, room.row, room.cursor)
 
 
+@inlined
 def ask_each(
     group: StrictRules, rule: Rule, room: StrictRoom, word: int, bits: int, state: int, i: int
 ) -> int:
@@ -129,6 +131,7 @@ def fewer_than(ladder: Ints, first: int, words: int, asked: Ints, most: int) -> 
     return count < most
 
 
+@inlined
 def climb(
     group: StrictRules, rule: Rule, room: StrictRoom, ladder: int, words: int, state: int, i: int
 ) -> None:
@@ -142,31 +145,34 @@ def climb(
     last = first + (group.ladders[ladder + D_COUNT] - 1) * size
     if not fewer_than(rungs, last + RUNG, words, asked, FEW):
         before = cursor[C_OVERFLOWS]
-        cursor[C_EFFORT] -= 2
-        least = true_of(rule, rungs[first], rungs[first + G_LENGTH], i, 0, room.row, cursor)
-        most = least
-        if last > first:
-            most = true_of(rule, rungs[last], rungs[last + G_LENGTH], i, 0, room.row, cursor)
+        low = at = 0
+        high = group.ladders[ladder + D_COUNT] - 1
+        least = most = False
+        for tried in range(BITS):
+            cursor[C_EFFORT] -= 1
+            program = first + at * size
+            # The only place that evaluates a rung: code that is inlined twice is compiled twice.
+            true = holds(rule, rungs[program], rungs[program + G_LENGTH], i, 0, room.row, cursor)
+            if tried == 0:
+                least = most = true
+            elif tried == 1:
+                most = true
+            elif true == least:
+                low = at
+            else:
+                high = at
+            if (tried > 0 or high == 0) and (least == most or high - low <= 1):
+                break
+            at = high if tried == 0 else (low + high) // 2
         if cursor[C_OVERFLOWS] == before:
-            if least == most:
-                for word in range(words):
-                    if least:
-                        passed[word] |= asked[word] & rungs[last + RUNG + word]
-                return
-            low = 0
-            high = group.ladders[ladder + D_COUNT] - 1
-            while high - low > 1:
-                middle = (low + high) // 2
-                at = first + middle * size
-                cursor[C_EFFORT] -= 1
-                if true_of(rule, rungs[at], rungs[at + G_LENGTH], i, 0, room.row, cursor) == least:
-                    low = middle
-                else:
-                    high = middle
             at = first + low * size + RUNG
             for word in range(words):
-                here = rungs[at + word]
-                passed[word] |= asked[word] & (here if least else rungs[last + RUNG + word] & ~here)
+                every = rungs[last + RUNG + word]
+                if least == most:
+                    passed[word] |= asked[word] & every if least else 0
+                else:
+                    here = rungs[at + word]
+                    passed[word] |= asked[word] & (here if least else every & ~here)
             return
     for word in range(words):
         bits = asked[word] & rungs[last + RUNG + word]
@@ -187,6 +193,7 @@ def without_ended(group: StrictRules, room: StrictRoom, words: int, start: int, 
                 room.asked[word] ^= bit
 
 
+@inlined
 def show_state(
     group: StrictRules, rule: Rule, room: StrictRoom, words: int, state: int, i: int
 ) -> None:  # fmt: skip
