@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from kernels.family import inlined
 from percolator.matching.kernel.arrays import DocumentState, Ints, Longs, Room, Slice
 from percolator.matching.kernel.counters import C_BORDERS
 from percolator.matching.kernel.spans import END
 from percolator.matching.kernel.truth import FIELDS
 
 
+@inlined
 def borders_of(unit: int, state: DocumentState, room: Room) -> Slice:
     """The cells of `Room.borders` with the positions where fields, sentences or paragraphs begin."""
     first = unit * (room.borders.size // 3)
@@ -26,6 +28,7 @@ def border_of(borders: Ints, own: Slice, position: int) -> int:
     return low
 
 
+@inlined
 def at_least(spans: Longs, mine: Slice, wanted: int, state: DocumentState, room: Room) -> bool:
     """True if so many spans begin in one field."""
     borders, fields = room.borders, borders_of(FIELDS, state, room)
@@ -39,6 +42,7 @@ def at_least(spans: Longs, mine: Slice, wanted: int, state: DocumentState, room:
     return False
 
 
+@inlined
 def within_first(spans: Longs, mine: Slice, words: int, state: DocumentState, room: Room) -> bool:
     """True if a span ends within so many words of a field."""
     borders, fields = room.borders, borders_of(FIELDS, state, room)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kernels.family import inlined
 from percolator.matching.kernel.arrays import (
     DOUBTED,
     HIT,
@@ -49,6 +50,7 @@ from percolator.matching.kernel.walk import walk
 _QUERY = 0xFFFFFFFF
 
 
+@inlined
 def code_truth(segment: SegmentArrays, at: int, state: DocumentState, room: Room) -> int:
     """Runs jump code: 1, 0, or what is missing to know it (negative)."""
     ints, tallies = segment.ints, room.tallies
@@ -94,6 +96,7 @@ def doubt(query: int, state: DocumentState, results: MatchOutput) -> int:
     return DONE
 
 
+@inlined
 def collect_candidates(segment: SegmentArrays, state: DocumentState, room: Room, results: MatchOutput) -> int:
     """Adds the queries that one document hits, in any order; DONE, or what is missing.
 
@@ -142,6 +145,7 @@ def collect_candidates(segment: SegmentArrays, state: DocumentState, room: Room,
     return DONE
 
 
+@inlined
 def decide(segment: SegmentArrays, state: DocumentState, room: Room, results: MatchOutput) -> int:
     """Adds the hits and doubts of one document in order, or nothing; DONE, or what is missing."""
     counters, marks, doubts = state.counters, results.marks, results.doubts

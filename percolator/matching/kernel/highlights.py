@@ -229,6 +229,7 @@ def order_words(text: HighlightText, state: DocumentState, room: HighlightRoom) 
     state.counters[C_LOG] = 0
 
 
+@inlined
 def has_word(words: Ints, state: DocumentState, leaf: int, token: int) -> bool:
     """True if a leaf is true of a token."""
     end = int(state.found[leaf])
@@ -378,6 +379,7 @@ def divide(
     return kept
 
 
+@inlined
 def highlight_document(
     segment: SegmentArrays, lists: WordLists, state: DocumentState,
     text: HighlightText, codes: HighlightCodes, room: HighlightRoom, first: int, behind: int,

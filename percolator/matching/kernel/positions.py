@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kernels.family import inlined
 from percolator.matching.kernel.arrays import (
     KNOWN,
     MEMO,
@@ -50,12 +51,14 @@ _IS_KNOWN, _OVER_BUDGET = 1, 2
 _NOT_YET, _OPERAND_FIRST = -1, -2
 
 
+@inlined
 def spans_of(node: int, state: DocumentState) -> Slice:
     """The spans of a node that is known."""
     begin = wide(state.nodes[MEMO * node + SPANS_BEGIN])
     return Slice(begin, begin + int(state.nodes[MEMO * node + SPANS_COUNT]))
 
 
+@inlined
 def places_of_leaf(leaf: int, length: int, state: DocumentState, room: Room) -> int:
     """Appends the spans of a leaf, `length` words each; its chain goes from the last to the first."""
     spans, log, counters = room.spans, room.log, state.counters
@@ -79,6 +82,7 @@ def places_of_leaf(leaf: int, length: int, state: DocumentState, room: Room) -> 
     return DONE
 
 
+@inlined
 def any_of(segment: SegmentArrays, first: int, behind: int, state: DocumentState, room: Room) -> int:
     """Appends the spans of all operands."""
     spans, counters = room.spans, state.counters
@@ -93,6 +97,7 @@ def any_of(segment: SegmentArrays, first: int, behind: int, state: DocumentState
     return DONE
 
 
+@inlined
 def near(segment: SegmentArrays, row: int, state: DocumentState, room: Room) -> int:
     """Appends what encloses a span of each operand, in either order or in theirs."""
     ints, spans, counters = segment.ints, room.spans, state.counters
@@ -110,6 +115,7 @@ def near(segment: SegmentArrays, row: int, state: DocumentState, room: Room) -> 
     return status
 
 
+@inlined
 def sloppy(segment: SegmentArrays, row: int, state: DocumentState, room: Room) -> int:
     """Appends the spans of a phrase whose words may move."""
     ints = segment.ints
@@ -129,6 +135,7 @@ def sloppy(segment: SegmentArrays, row: int, state: DocumentState, room: Room) -
     return DONE
 
 
+@inlined
 def not_near(segment: SegmentArrays, row: int, state: DocumentState, room: Room) -> int:
     """Appends the spans of the first operand that have none of the second within the distance."""
     ints, spans, counters = segment.ints, room.spans, state.counters
@@ -154,6 +161,7 @@ def not_near(segment: SegmentArrays, row: int, state: DocumentState, room: Room)
     return DONE
 
 
+@inlined
 def together(segment: SegmentArrays, row: int, state: DocumentState, room: Room) -> int:
     """Appends something if all operands have a span in one and the same sentence or paragraph."""
     ints, spans, counters = segment.ints, room.spans, state.counters
@@ -172,6 +180,7 @@ def together(segment: SegmentArrays, row: int, state: DocumentState, room: Room)
     return DONE
 
 
+@inlined
 def evaluate(segment: SegmentArrays, row: int, state: DocumentState, room: Room) -> int:
     """Appends the spans of one node, whose operands are known; DONE, or what is missing."""
     ints = segment.ints
@@ -203,6 +212,7 @@ def evaluate(segment: SegmentArrays, row: int, state: DocumentState, room: Room)
     return DONE
 
 
+@inlined
 def before_evaluation(segment: SegmentArrays, row: int, depth: int, state: DocumentState) -> int:
     """DONE or OVER_BUDGET where the operands of a node decide it, _NOT_YET where it is to be evaluated,
     _OPERAND_FIRST where one is not known, which is then on the stack at `depth`.
@@ -227,6 +237,7 @@ def before_evaluation(segment: SegmentArrays, row: int, depth: int, state: Docum
     return status
 
 
+@inlined
 def settle(segment: SegmentArrays, wanted: int, state: DocumentState, room: Room) -> int:
     """The truth of a positional node on the document: 1, 0, or what is missing (negative).
 

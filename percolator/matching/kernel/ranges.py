@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kernels.family import inlined
 from percolator.matching.kernel.arrays import (
     VALUE,
     VALUE_FIELD,
@@ -41,6 +42,7 @@ def interval_of(longs: KeptLongs, first: int, count: int, high: int, low: int) -
     return 2 * begin
 
 
+@inlined
 def look_up_ranges(segment: SegmentArrays, lists: WordLists, state: DocumentState, values: Longs) -> None:
     """Notes the leaves of ranges that the values of one document lie in.
 

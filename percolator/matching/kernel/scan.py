@@ -148,6 +148,7 @@ def plain_letters(data: KeptBytes, at: int, known: int) -> np.uint64:
     return letters | (joiners_at(data, at) & (letters << _ONE) & (letters >> _ONE))
 
 
+@inlined
 def split(
     data: KeptBytes, pieces: KeptLongs, splitting: Splitting, sieve: Sieve, words: WordTable, room: TokenRoom
 ) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from kernels.family import inlined
 from percolator.matching.kernel.arrays import Longs
 from percolator.matching.kernel.counters import C_BUDGET, C_SPANS, C_WORK, DONE, OVER_BUDGET
 from percolator.matching.kernel.spans import append, first_from
@@ -51,6 +52,7 @@ def parts_in(room: Longs, count: int, slop: int) -> Parts:
     )
 
 
+@inlined
 def own_words(spans: Longs, parts: Parts, low: int, highest: int, counters: Longs) -> bool:
     """True if parts can take different words, each from its head on, shifted to between `low` and `highest`.
 
@@ -105,6 +107,7 @@ def apart(spans: Longs, heads: Longs) -> bool:
     return True
 
 
+@inlined
 def stand_together(spans: Longs, parts: Parts, slop: int, counters: Longs) -> bool:
     """True if a word can be taken from each part.
 
@@ -137,6 +140,7 @@ def enclosing(taken: Longs) -> int:
     return (first << 32) | last
 
 
+@inlined
 def all_together(spans: Longs, parts: Parts, slop: int, counters: Longs) -> int:
     """Appends the span of every choice for which `stand_together` holds; DONE, or what is missing."""
     heads, taken, low, high = parts.heads, parts.taken, parts.low, parts.high

@@ -47,6 +47,7 @@ def put(leaf: int, position: int, state: DocumentState, log: Ints) -> bool:
     return True
 
 
+@inlined
 def begin_unit(unit: int, position: int, state: DocumentState, room: Room) -> None:
     """Notes that a field, sentence or paragraph begins at a position."""
     at = unit * (room.borders.size // 3) + int(state.counters[C_BORDERS + unit])
@@ -54,6 +55,7 @@ def begin_unit(unit: int, position: int, state: DocumentState, room: Room) -> No
     state.counters[C_BORDERS + unit] += 1
 
 
+@inlined
 def forget(segment: SegmentArrays, state: DocumentState) -> None:
     """Makes everything about a document untrue again."""
     counters = state.counters

@@ -121,6 +121,7 @@ def step(
     return there, count
 
 
+@inlined
 def walk_run(
     segment: SegmentArrays, lists: WordLists, state: DocumentState, room: Room, words: WordTable,
     batch: DocumentBatch, run: int, position: int,
@@ -171,6 +172,7 @@ def walk_run(
     return position
 
 
+@inlined
 def walk(
     segment: SegmentArrays,
     lists: WordLists,

@@ -159,6 +159,7 @@ def wait_block(
     return last, starts
 
 
+@inlined
 def wait_word(word: WrittenWord, last: Last, rule: Rule, sieve: Sieve, waiting: Longs) -> Last:
     """Adds a word that was read byte by byte; the last one."""
     marks, value = KEPT, STRANGE

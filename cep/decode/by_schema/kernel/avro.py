@@ -163,6 +163,7 @@ def next_block(data: Data, at: int, end: int, frames: Ints, frame: int) -> int:
     return at
 
 
+@inlined
 def read_record(block: Block, line: int, program: Program, room: Room, frames: Ints) -> int:
     """Read a record; 1, or 0 if it is to be read by others."""
     data, at, end = block.data, block.starts[line], block.ends[line]

@@ -246,6 +246,7 @@ def read_wrapped(data: Data, at: int, end: int, program: Program, room: Room, en
     return at if at == end else -1
 
 
+@inlined
 def finish(program: Program, room: Room, message: int, stamp: int) -> int:
     """Give a message what it did not have; 0 if it is to be read by others."""
     first = program.messages[at_place(message * MESSAGE + 2)]
@@ -289,6 +290,7 @@ def read_list(data: Data, at: int, end: int, tag: int, program: Program, room: R
     return at
 
 
+@inlined
 def read_message(block: Block, line: int, program: Program, room: Room, frames: Ints, stamp: int) -> int:
     """Read a message; the last mark that was given, or 0 if it is to be read by others."""
     data, at, frame = block.data, block.starts[line], 0
