@@ -6,6 +6,7 @@ the leaves by which it continues phrases, and the leaves whose places are wanted
 
 from __future__ import annotations
 
+from kernels.family import inlined
 from percolator.matching.kernel.arrays import (
     FOUND,
     W_EXACT,
@@ -83,6 +84,7 @@ def form_of(words: WordTable, cell: int) -> Form:
     return Form(words.letters, wide(words.rows[cell]), wide(words.rows[cell + 1]))
 
 
+@inlined
 def look_up_forms(
     segment: SegmentArrays, space: int, state: DocumentState, words: WordTable, row: int, room: Ints
 ) -> None:

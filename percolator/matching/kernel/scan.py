@@ -70,6 +70,7 @@ READ_AHEAD = BLOCK + 16
 _ONE = np.uint64(1)
 
 
+@inlined
 def whole_value(data: KeptBytes, pieces: KeptLongs, sieve: Sieve, words: WordTable, room: TokenRoom) -> int:
     """Makes the piece S_PIECE one token; the place behind it, -1 where there is no room for the word."""
     piece = int(words.counters[S_PIECE]) * PIECE

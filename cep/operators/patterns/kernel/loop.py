@@ -304,6 +304,7 @@ def show(rule: Rule, pools: Pools, at: int, i: int, t: int) -> None:
     lists[at + L_SEEN] = cursor[C_SEQUENCE] + i
 
 
+@inlined
 def run(rule: Rule, pools: Pools, batch: Batch, selected: Ints, list_of_key: Ints) -> int:
     """Run one rule over a shard's events: first those in `selected`, then what is due by the watermark.
 

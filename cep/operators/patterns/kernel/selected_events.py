@@ -28,6 +28,7 @@ def merged(batch: Batch, scratch: Scratch, first: int, last: int, end: int) -> i
                 heads[k] = at + 1
 
 
+@inlined
 def select_events(batch: Batch, scratch: Scratch, first: int, last: int, begin: int, end: int) -> int:
     """Set the bytes of a rule's places for a block's events, and write those events into `selected`, in
     order.
@@ -64,6 +65,7 @@ def select_events(batch: Batch, scratch: Scratch, first: int, last: int, begin: 
     return merged(batch, scratch, first, last, end)
 
 
+@inlined
 def forget_places(batch: Batch, scratch: Scratch, first: int, last: int, begin: int) -> None:
     """Clear the bytes that `select_events` set."""
     pairs, ends, hits = batch.pairs, batch.ends, batch.hits

@@ -318,6 +318,7 @@ def keep_list(batch: Batch, pools: Pools, output: Output, at: int) -> None:
     cursor[C_KEPT_LISTS] += 1
 
 
+@inlined
 def keep(batch: Batch, pools: Pools, output: Output, listed: Ints, first_key: int, end_key: int) -> bool:
     """Write out the lists of a block that have runs, key by key; False where there is too little room."""
     lists, runs = pools.lists, pools.runs

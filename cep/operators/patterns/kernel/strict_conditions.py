@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cep.operators.patterns.kernel.atom_events import number_at
-from cep.operators.patterns.kernel.bytecode import holds, take, true_of
+from cep.operators.patterns.kernel.bytecode import holds, take
 from cep.operators.patterns.kernel.layout import (
     BITS,
     C_EFFORT,
