@@ -147,7 +147,7 @@ def climb(
         before = cursor[C_OVERFLOWS]
         low = at = 0
         high = group.ladders[ladder + D_COUNT] - 1
-        least = most = False
+        least = most = over = False
         for tried in range(BITS):
             cursor[C_EFFORT] -= 1
             program = first + at * size
@@ -161,15 +161,16 @@ def climb(
                 low = at
             else:
                 high = at
-            if (tried > 0 or high == 0) and (least == most or high - low <= 1):
+            over = cursor[C_OVERFLOWS] != before
+            if over or ((tried > 0 or high == 0) and (least == most or high - low <= 1)):
                 break
             at = high if tried == 0 else (low + high) // 2
-        if cursor[C_OVERFLOWS] == before:
+        if not over:
             at = first + low * size + RUNG
             for word in range(words):
                 every = rungs[last + RUNG + word]
                 if least == most:
-                    passed[word] |= asked[word] & every if least else 0
+                    passed[word] |= (asked[word] & every) if least else 0
                 else:
                     here = rungs[at + word]
                     passed[word] |= asked[word] & (here if least else every & ~here)
