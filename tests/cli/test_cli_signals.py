@@ -193,17 +193,20 @@ def test_a_verb_that_reads_is_interrupted_where_it_stands(tmp_path: Path, number
 
 
 UNTIDY = """
-import sys
+import time
 from cep.cli.signals import interrupting
 
 try:
     with interrupting():
         print("begun", flush=True)
-        sys.stdin.read(1)
+        while True:
+            time.sleep(0.1)
 finally:
     print("tidying", flush=True)
-    sys.stdin.read(1)
+    while True:
+        time.sleep(0.1)
 """
+"""It waits a little at a time: a call that blocks goes on when a signal comes just before it."""
 
 
 def asked_twice(script: str, then: str, first: signal.Signals, second: signal.Signals) -> int:
@@ -236,7 +239,8 @@ code = 0
 try:
     with interrupting():
         print("begun", flush=True)
-        sys.stdin.read(1)
+        while True:
+            time.sleep(0.1)
 except Interrupted as asked:
     code = exit_code(asked)
 sys.leaving = Leaving()
