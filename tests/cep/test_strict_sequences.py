@@ -22,9 +22,10 @@ from random_streams import SECOND, Arrival, long_stream
 from cep.counters import Counts, RunsDropped
 from cep.inprocess.session import Session, StoredShard
 from cep.operators.patterns.compile.space_tables import SpaceTables
+from cep.operators.patterns.kernel import strict_layout
 from cep.operators.patterns.runtime import advance
 from cep.operators.patterns.runtime.kinds import PACKED, RUNS
-from cep.operators.patterns.runtime.packed_runs import packed, spread_out
+from cep.operators.patterns.runtime.packed_runs import PackedRows, packed
 from cep.packs.compile import compile_plan
 from cep.plan.plan import Plan, RuleName
 from cep.shard.advance import MatchOptions
@@ -168,7 +169,13 @@ def test_a_set_takes_a_bit_for_each_rule() -> None:
         sets = packed(members)
         assert sets.shape == (5, 2, -(-rules // 62))
         assert (sets >= 0).all()
-        assert np.array_equal(spread_out(sets, rules), members)
+        for rule in range(rules):
+            has = sets[..., rule // 62] >> rule % 62 & 1
+            assert np.array_equal(has, members[..., rule])
+        head = np.zeros((5, strict_layout.PACKED + 2 * strict_layout.ENTRY_HEAD), np.int64)
+        rows = np.hstack((head, sets.reshape(5, -1)))
+        counted = PackedRows(np.arange(rules), 2, 0, (), rows).counted()
+        assert counted.tolist() == members.sum(axis=(0, 1)).tolist()
 
 
 STRICT = (

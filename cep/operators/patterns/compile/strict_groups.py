@@ -26,19 +26,28 @@ MOST_STEPS = 8
 
 
 @dataclass(frozen=True, slots=True)
+class Masks:
+    """What each atom of a stream adds to the sets of an event (fit_events): where the rows of each atom
+    begin, and the rows; and for each four of them what those that are true add together."""
+
+    firsts: Ints
+    rows: Ints
+    halves: Ints
+
+
+@dataclass(frozen=True, slots=True)
 class StrictGroup:
     """Rules by number, rising, which is their place in sets; what the kernel needs of them (StrictRules).
 
     A key's last `depth` events are kept, of each the values of `columns`; `texts` are those of them that
-    name texts. `masks` say by stream what each of its atoms adds to the sets of an event (fit_events): where
-    the rows of each atom begin, and the rows.
+    name texts. `masks` are by stream.
     """
 
     rules: Ints
     depth: int
     arrays: strict_layout.StrictRules
     texts: tuple[int, ...]
-    masks: Mapping[str, tuple[Ints, Ints]]
+    masks: Mapping[str, Masks]
 
     @property
     def words(self) -> int:
@@ -159,7 +168,10 @@ def _group(
         texts=tuple(
             n for n, column in enumerate(columns) if kind_of(longest.columns[column].expression.type) == TEXT
         ),
-        masks={name: _masks(plans, name, atoms[name], words(len(plans))) for name in plans[0].body.streams},
+        masks={
+            name: _masks(plans, name, atoms[name], words(len(plans)), free.size)
+            for name in plans[0].body.streams
+        },
     )
 
 
@@ -244,14 +256,19 @@ def _keeps(of: Tables, count: int) -> int:
     return count - int(named[0] if to == tables.SKIP_TO_FIRST else named[-1])
 
 
-def _masks(rules: Sequence[PatternPlan], stream: str, atoms: int, size: int) -> tuple[Ints, Ints]:
+def _masks(rules: Sequence[PatternPlan], stream: str, atoms: int, size: int, width: int) -> Masks:
     found: list[dict[int, int]] = [{} for _ in range(atoms)]
     for place, atom, step in _fitting(rules, stream):
         word = step * size + place // BITS
         found[atom][word] = found[atom].get(word, 0) | 1 << place % BITS
     rows = [row for of_atom in found for row in sorted(of_atom.items())]
     firsts = np.concatenate((np.zeros(1, np.int64), np.cumsum([len(of) for of in found], dtype=np.int64)))
-    return firsts, np.array(rows, np.int64).ravel()
+    bits = np.arange(strict_layout.HALF)
+    halves = np.zeros((2 * -(-atoms // 8), strict_layout.HALF, width), np.int64)
+    for atom, of_atom in enumerate(found):
+        for word, mask in of_atom.items():
+            halves[atom // 4, bits & (8 >> atom % 4) != 0, word] |= mask
+    return Masks(firsts, np.array(rows, np.int64).ravel(), halves.ravel())
 
 
 def _fitting(rules: Sequence[PatternPlan], stream: str) -> Iterator[tuple[int, int, int]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from cep.operators.patterns.kernel.atom_events import number_at
 from cep.operators.patterns.kernel.bytecode import holds, take
 from cep.operators.patterns.kernel.layout import (
@@ -17,6 +19,7 @@ from cep.operators.patterns.kernel.strict_layout import (
     D_FIRST,
     FEW,
     G_LENGTH,
+    HALF,
     LADDER,
     RUNG,
     STRICT_RULE,
@@ -31,27 +34,32 @@ from kernels.family import inlined
 
 def fit_events(
     data: ReadOnlyBytes, ends: Ints, bits: bool, rows: Ints, events: Ints, firsts: Ints, masks: Ints,
-    fits: Ints, width: int,
+    halves: Ints, fits: Ints, width: int,
 ) -> None:  # fmt: skip
     """Add to the sets of rules that events fit what the atoms say that are true of them (`list_hits`).
 
     An atom adds `masks[2 k + 1]` to the number at `masks[2 k]` of an event's, for k from `firsts[atom]` on.
+    Four atoms that lie in half a byte add together what `halves` has for these bits: `width` numbers. Which
+    bits are set is as chance has it, so that a branch for each would cost more than all of them.
     """
+    begin = ends[0]
+    size = ends[1] - begin if bits and len(rows) > 0 else 0
     for number in range(len(rows)):
         row = rows[number]
-        at = ends[row]
-        end = ends[row + 1]
+        # Bits are as many of each event: where they lie need not be looked up in an order that is none.
+        at = begin + size * row if bits else ends[row]
+        end = at + size if bits else ends[row + 1]
         to = events[number] * width
         if bits or (end - at) % 2 == 1:
-            atom = 0
+            first = 0
             for k in range(at, end):
-                byte = data[k]
+                byte = np.int64(data[k])
                 if byte != 0:
-                    for n in range(8):
-                        if byte & (128 >> n):
-                            for m in range(firsts[atom + n], firsts[atom + n + 1]):
-                                fits[to + masks[2 * m]] |= masks[2 * m + 1]
-                atom += 8
+                    high = first + (byte >> 4) * width
+                    low = first + (HALF + (byte & (HALF - 1))) * width
+                    for m in range(width):
+                        fits[to + m] |= halves[high + m] | halves[low + m]
+                first += 2 * HALF * width
         else:
             for k in range(at, end, 4):
                 atom = number_at(data, k)

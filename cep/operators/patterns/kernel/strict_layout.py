@@ -21,6 +21,8 @@ D_FIRST, D_COUNT, LADDER = range(3)
 G_PROGRAM, G_LENGTH, RUNG = range(3)
 FEW = 4
 """Rules from which on asking the ends of a ladder and halving it is worth it."""
+HALF = 16
+"""Values of half a byte, which has bits of four atoms."""
 LOADING, SHOWING = range(2)
 
 

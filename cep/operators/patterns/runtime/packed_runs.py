@@ -21,8 +21,8 @@ from cep.state.keyed_rows import begins, rows_of
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
-AT_ONCE = 1024
-"""Rows whose sets are spread out at a time: a byte for each rule and state."""
+_BITS_OF = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(np.int64)
+"""The bits of each octet, the lowest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +47,15 @@ class PackedRows:
         size = ENTRY_HEAD + self.values
         return self.rows[:, PACKED + number * size : PACKED + (number + 1) * size]
 
-    def members(self) -> Iterator[Bools]:
-        """Whether a rule has a run, by row, number of events and rule, for some rows after the other."""
-        for first in range(0, len(self.rows), AT_ONCE):
-            yield spread_out(self.sets[first : first + AT_ONCE], len(self.rules))
-
     def counted(self) -> Ints:
         """The number of runs by place of the rule."""
-        found = np.zeros(len(self.rules), np.int64)
-        for members in self.members():
-            found += np.count_nonzero(members, axis=(0, 1))
-        return found
+        sets, rules = self.sets, len(self.rules)
+        octets = np.ascontiguousarray(sets).view(np.uint8).reshape(-1, 8 * sets.shape[-1])
+        found = np.zeros((8 * sets.shape[-1], 8), np.int64)
+        for place in range(len(found)):
+            if place // 8 * BITS + place % 8 * 8 < rules:
+                found[place] = np.bincount(octets[:, place], minlength=256) @ _BITS_OF
+        return found.reshape(-1, 64)[:, :BITS].ravel()[:rules]
 
     def of_rules(self, numbers: Ints) -> PackedRows:
         """A copy for rules with other numbers; the runs of those that have none are left out."""
@@ -66,14 +64,6 @@ class PackedRows:
         left = found.sets & packed(rules >= 0)
         found.sets[:] = left
         return replace(found, rows=found.rows[left.any(axis=(1, 2))])
-
-
-def spread_out(sets: Ints, rules: int) -> Bools:
-    """Sets as a truth value for each of so many rules."""
-    octets = np.ascontiguousarray(sets).view(np.uint8)
-    bits = np.unpackbits(octets, axis=-1, bitorder="little").reshape(*sets.shape, 64)[..., :BITS]
-    members: Bools = bits.reshape(*sets.shape[:-1], -1)[..., :rules].view(np.bool_)
-    return members
 
 
 def packed(members: Bools) -> Ints:

@@ -92,11 +92,11 @@ class StrictBatch:
         for number, part in enumerate(arrivals.parts):
             if part.stream in group.masks:
                 where, rows = arrivals.rows_of(number)
-                firsts, masks = group.masks[part.stream]
-                bits = part.predicates
+                masks, bits = group.masks[part.stream], part.predicates
                 self.engine.fit_events(
-                    bits.data, bits.ends, bits.bits, rows, where, firsts, masks, fits, width
-                )
+                    bits.data, bits.ends, bits.bits, rows, where, masks.firsts, masks.rows, masks.halves,
+                    fits, width,
+                )  # fmt: skip
                 seen[where] = 1
         of_rule = self.reader.columns(group.rules[:1])
         values, nulls = self._with_kept(group, kept, of_rule.values, of_rule.nulls)
