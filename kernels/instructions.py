@@ -95,6 +95,15 @@ class Code:
         return builder.cttz(value, Code.no)
 
     @staticmethod
+    def fetch(builder: Any, place: Any) -> Any:
+        number, to_read, kept, data = ir.IntType(32), 0, 3, 1
+        nothing = ir.VoidType()
+        type_ = ir.FunctionType(nothing, [place.type, number, number, number])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [place.type], type_)
+        builder.call(function, [place, *(number(value) for value in (to_read, kept, data))])
+        return ir.Constant(Code.byte.as_pointer(), None)
+
+    @staticmethod
     def letters_at(builder: Any, place: Any) -> Any:
         found = Code.load(builder, place, Code.vector(BLOCK))
         lowered = builder.or_(found, Code.all_of(found, " "))
@@ -123,6 +132,8 @@ put_long: Callable[[Bytes, int, int], int] = instruction(types.int64, "abc", Cod
 """Write such a number to the eight bytes from a place on; the number."""
 trailing_zeros: Callable[[int | np.uint64], int] = instruction(types.int64, "a", Code.trailing_zeros)
 """The number of zero bits below the lowest that is set; 64 of 0."""
+fetch: Callable[[npt.NDArray[Any], int | np.uint64], None] = instruction(types.void, "ab", Code.fetch)
+"""Have a place of an array brought near, so that who reads it later need not wait for the memory."""
 letters_at: Callable[[Bytes, int], np.uint64] = instruction(types.uint64, "ab", Code.letters_at)
 """The mask of ASCII letters, digits and `_` among BLOCK bytes from a place on."""
 joiners_at: Callable[[Bytes, int], np.uint64] = instruction(types.uint64, "ab", Code.joiners_at)

@@ -27,7 +27,7 @@ COMPILED = load()
 
 short = st.text(max_size=9)
 long = st.builds(lambda text, times: (text * times)[: SHORT + times], st.text(min_size=1), st.integers(0, 99))
-texts = st.lists(short | long | st.sampled_from(["", "\0", "aaaaaaaa", "aaaaaaab", "aaaaaaaaa"]), max_size=30)
+texts = st.lists(short | long | st.sampled_from(["", "\0", "aaaaaaaa", "aaaaaaab", "aaaaaaaaa"]), max_size=70)
 
 
 def column(values: Sequence[str], before: Sequence[str] = ()) -> pa.StringArray:
