@@ -13,6 +13,9 @@ from cep.hashing import strings
 from cep.hashing.strings import distinct
 
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+SPARSE = 64
+"""Numbers among which one is used, where it costs as much to mark those used as to sort them."""
 Number = TypeVar("Number", np.int64, np.uint64)
 
 
@@ -36,6 +39,37 @@ def rising(numbers: npt.NDArray[Number], runs: bool = False) -> npt.NDArray[Numb
     np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
     # By a mask numpy takes several times as slowly, where it is as chance has it.
     return ordered.compress(new)
+
+
+def rising_in(parts: Sequence[Ints]) -> Ints:
+    """The different ones of some numbers in several arrays, rising: marked where they lie close together,
+    which takes a quarter of the time, else sorted."""
+    first, taken = _marked(parts)
+    return rising(np.concatenate(parts)) if taken is None else np.flatnonzero(taken) + first
+
+
+def ranked(parts: Sequence[Ints]) -> tuple[Ints, list[Ints]]:
+    """The same, and where among them each of every array stands."""
+    first, taken = _marked(parts)
+    if taken is None:
+        numbers = rising(np.concatenate(parts))
+        return numbers, [np.searchsorted(numbers, part) for part in parts]
+    place = np.cumsum(taken) - 1
+    return np.flatnonzero(taken) + first, [place[part - first] for part in parts]
+
+
+def _marked(parts: Sequence[Ints]) -> tuple[int, Bools | None]:
+    """The least of some numbers, and a mask of those from there on; None where they lie far apart."""
+    some = [part for part in parts if len(part)]
+    if not some:
+        return 0, np.zeros(0, bool)
+    first, last = min(int(of.min()) for of in some), max(int(of.max()) for of in some)
+    if last - first >= SPARSE * sum(map(len, some)):
+        return first, None
+    taken = np.zeros(last - first + 1, bool)
+    for numbers in some:
+        taken[numbers - first] = True
+    return first, taken
 
 
 def grouped(numbers: Ints | npt.NDArray[np.uint64]) -> Ints:

@@ -13,12 +13,12 @@ from typing import Any, Protocol, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from cep.hashing.rows import rising_in
+
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 KEY, RULE, FROM_HERE = range(3)
 """Columns of flat rows: numbers of key and rule; what follows is the operator's."""
-SPARSE = 64
-"""Numbers among which one is used, where it costs as much to mark those used as to sort them."""
 
 
 class KeyIndex(Protocol):
@@ -243,17 +243,7 @@ def put_together(parts: Sequence[Kept]) -> Kept:
 def events_of(kept: Kept) -> Ints:
     """The numbers of the events that are named, rising."""
     named = [numbers for rows in kept.values() for numbers in rows.events()]
-    if not named:
-        return np.zeros(0, np.int64)
-    first, last = min(of.min() for of in named), max(of.max() for of in named)
-    if last - first < SPARSE * sum(map(len, named)):
-        taken = np.zeros(last - first + 1, bool)
-        for numbers in named:
-            taken[numbers - first] = True
-        return np.asarray(np.flatnonzero(taken) + first)
-    # Sorting is many times as fast as what numpy.unique does with a million numbers.
-    ordered = np.sort(np.concatenate(named))
-    return ordered[np.diff(ordered, prepend=-1) > 0]
+    return rising_in(named)
 
 
 def begins(keys: Ints, size: int) -> Ints:
