@@ -19,6 +19,10 @@ from cep.state.keys import Keys
 from cep.state.numbered import joined
 from cep.state.segments import Bools, Columns, Content, Ints, Segment, indexed
 
+SAMPLED, ENOUGH = 64, 32
+"""One of so many keys that are asked for is looked up first. Where enough are there to say that most of all
+are, the others need not be found."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entries:
@@ -171,12 +175,16 @@ def gathered(
 ) -> Gathered:
     """Some keys, with everything that is kept of those wanted; and keys about which time changes something
     after one instant until another, with everything, too (`ripe`). All keys, where `ripe` is None or these
-    weigh `most` and more."""
+    weigh `most` and more, or are so many of all as `most` is of what all weigh."""
     places: Sequence[Ints] = ()
     order = _order(hashes)
     if ripe is not None:
+        asked = hashes[order.compress(wanted[order])]
+        if _most_are_asked(segments, asked[::SAMPLED], most):
+            ripe = None
+    if ripe is not None:
         due = Entries.of(segments, [segment.due(*ripe) for segment in segments])
-        sought = rising(np.concatenate((hashes[order.compress(wanted[order])], due.hashes)), runs=True)
+        sought = rising(np.concatenate((asked, due.hashes)), runs=True)
         places = [segment.having(sought) for segment in segments]
         if _weigh(segments, places, most):
             ripe = None
@@ -248,6 +256,16 @@ def merged(segments: Sequence[Segment], number: int, base: bool, texts_of: Calla
         texts=texts,
     )
     return indexed(number, content)
+
+
+def _most_are_asked(segments: Sequence[Segment], sample: Hashes, most: float) -> bool:
+    """True if keys that are asked for are, going by a sample of them, so much of all as `most` is of what all
+    weigh."""
+    weight = sum(segment.weight for segment in segments)
+    if most > weight or len(sample) < ENOUGH:
+        return False
+    found = sum(len(segment.having(sample)) for segment in segments)
+    return found >= ENOUGH and found * SAMPLED * weight >= most * sum(map(len, segments))
 
 
 def _weigh(segments: Sequence[Segment], places: Sequence[Ints], most: float) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +18,7 @@ from cep.hashing.shards import hashes_of
 from cep.operators.patterns.kernel import layout
 from cep.operators.patterns.runtime.runs import RunRows, Runs
 from cep.shard.memory import Merging
+from cep.state import gathering
 from cep.state.gathering import Gathered, gathered, merged
 from cep.state.keyed_rows import FlatRows, events_of, size_of
 from cep.state.keyed_rows import Kept as KeptRows
@@ -351,6 +354,32 @@ def test_forgotten_keys_are_mentioned_while_an_older_segment_has_them() -> None:
     model.merge(1)
     assert len(model.segments) == 2
     model.check(frozenset(KEYS))
+
+
+@pytest.mark.parametrize(
+    ("asked", "most", "everything"),
+    [(0.9, 0.5, True), (0.2, 0.5, False), (0.9, 2.0, False), (1.0, math.inf, False)],
+    ids=["most", "some", "never", "without a bound"],
+)
+def test_where_most_keys_are_asked_for_all_are_recalled(asked: float, most: float, everything: bool) -> None:
+    """Whether a sample of them says so, which is as large as it has to be, or all of a few."""
+    for count in (200, 2 * gathering.SAMPLED * gathering.ENOUGH):
+        keys = [(f"k{n}", 0.0) for n in range(count)]
+        segment = indexed(
+            1, content({key: Kept({16: (), 24: ()}, 1, 0, 1) for key in keys}, frozenset(keys), 1, None)
+        )
+        mine = keys[: int(asked * count)]
+        bound = most * segment.weight
+        with patch.object(Segment, "having", autospec=True, side_effect=Segment.having) as having:
+            found = gathered(
+                [segment], columns(mine), hashed(mine, None), np.ones(len(mine), bool), (0, 0), bound
+            )
+        assert found.everything == everything
+        assert found.keys.count == (count if everything else len(mine))
+        looked_for = [len(call.args[1]) for call in having.call_args_list]
+        enough = len(mine) >= gathering.SAMPLED * gathering.ENOUGH
+        if everything and enough:
+            assert looked_for == [-(-len(mine) // gathering.SAMPLED)], "the others are not looked for"
 
 
 @pytest.mark.parametrize(
