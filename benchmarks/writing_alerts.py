@@ -27,7 +27,7 @@ from alerts.outbox import BatchRecord, Outbox, Wanted
 from alerts.ranks import decided
 from alerts.routing import Route
 from cep.batch.clock import Seen
-from cep.batch.decisions import Decisions, EventColumns, objects
+from cep.batch.decisions import Decisions, EventColumns
 from cep.collector import paused
 from cep.job.shipping.rows import Kind, pack, pack_raised
 from cep.job.workers.outcome import Settled, put_together
@@ -133,7 +133,7 @@ def some_decisions(plan: RulePlan, seed: int, count: int) -> Decisions:
     return Decisions(
         plan,
         times,
-        [objects([f"card-{card:06}" for card in cards.tolist()])],
+        [pa.array([f"card-{card:06}" for card in cards.tolist()])],
         pa.array([decided((1, 3 * n, 3 * n + 1, 3 * n + 2)) for n in range(count)], pa.binary()),
         np.zeros(count, bool),
         np.arange(1, count + 1) * 3,

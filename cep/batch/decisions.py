@@ -52,6 +52,11 @@ class EventColumns:
             parts.append((where, table.select(names).take(pa.array(rows))))
         return cls(count, parts)
 
+    def key(self, path: Path) -> pa.Array | Objects:
+        """A field's values as `Decisions` has those of a key."""
+        found = self.arrow("f:" + ".".join(path))
+        return self.values(path) if found is None else found
+
     def ids(self) -> Objects:
         """Their ids as JSON strings."""
         known = self._read.get("")
@@ -133,7 +138,7 @@ class Windows:
 @dataclass(frozen=True, slots=True)
 class Decisions:
     """Decisions of one rule, a row each: `time` in ns since 1970 UTC, the key's values as they are held by
-    field, `orders` as `alerts.ranks.decided` gives them.
+    field (in Arrow where they are of one type), `orders` as `alerts.ranks.decided` gives them.
 
     The k-th took the events `events[ends[k - 1]:ends[k]]` (rows of `columns`) in the steps with the numbers
     in `steps`; for an `on` rule that is one, in step 0. `timeout`: time ended a run before it was a match.
@@ -142,7 +147,7 @@ class Decisions:
 
     rule: RulePlan
     time: Ints
-    key: Sequence[Objects]
+    key: Sequence[pa.Array | Objects]
     orders: pa.BinaryArray
     timeout: Bools
     ends: Ints

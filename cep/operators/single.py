@@ -88,7 +88,7 @@ def _decisions(rule: RulePlan, stream: str, feed: int, found: Arrivals) -> Decis
     return Decisions(
         rule,
         found.time,
-        [columns.values(path) for path in paths],
+        [columns.key(path) for path in paths],
         _orders(columns, feed, rule.alerts.kind == "hit"),
         np.zeros(count, bool),
         np.arange(1, count + 1),

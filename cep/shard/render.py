@@ -67,8 +67,10 @@ class Renderer:
         """The decisions of one form."""
         rule, form = self.plan.rule, self.plan.alerts
         by = () if rule.by is None else tuple(zip(rule.by.names, rule.by.types, strict=True))
-        held = [values[which].tolist() for values in decisions.key]
-        keys = {name: values for (name, _), values in zip(by, held, strict=True)}
+        keys = {
+            name: values[which] if isinstance(values, np.ndarray) else _chosen(values, which)
+            for (name, _), values in zip(by, decisions.key, strict=True)
+        }
         known = {name: _chosen(values, which) for name, values in decisions.values.items()}
         scope = Scope({name: number for number, name in enumerate(form.steps)}, taken, keys, known)
         kind, emitting = form.kind, rule.emit

@@ -35,7 +35,7 @@ _PYTHON = {
 
 def content(rule: Rule, alike: Alike) -> Content:
     """What the alerts of decisions say. Raises UnicodeEncodeError for a lone surrogate."""
-    key = {name: _listed(alike.key(name), type_) for name, type_ in alike.by}
+    key = {name: _of_key(alike, name, type_) for name, type_ in alike.by}
     emit = {one.name: _emitted(one, key, alike) for one in alike.emitting}
     events = [(name, alike.scope.taken.arrow_ids(number)) for name, number in alike.steps]
     known, count = {**key, **emit}, len(alike.time)
@@ -68,15 +68,27 @@ def _apart(alike: Alike) -> ApartTexts[Array] | None:
     )
 
 
+def _of_key(alike: Alike, name: str, type_: Type) -> Texts:
+    values = alike.arrow_key(name)
+    if values is None or not _is_of(values, type_):
+        return _listed(alike.key(name), type_)
+    return _written(values, type_)
+
+
 def _emitted(one: Emit, key: Mapping[str, Texts], alike: Alike) -> Texts:
     if isinstance(one.value, KeyRef):
         return key[one.value.name]
     if one.secret and alike.mask is not None:
         return _listed(alike.emitted(one), one.value.type)
     values, type_ = alike.scope.arrow(one), one.value.type
-    if values is None or not isinstance(type_, Scalar) or values.type != _ARROW.get(type_):
+    if values is None or not _is_of(values, type_):
         return _listed(alike.scope.values(one), type_)
     return _written(values, type_)
+
+
+def _is_of(values: pa.Array, type_: Type) -> bool:
+    """True if Arrow has values of a type as `_ARROW` says."""
+    return isinstance(type_, Scalar) and values.type == _ARROW.get(type_)
 
 
 def _listed(values: list[object], type_: Type) -> Texts:

@@ -15,7 +15,7 @@ from alerts.alert import Kind
 from alerts.columns import Column
 from alerts.masking import Mask
 from alerts.notation import json_value
-from cep.batch.decisions import ByStep, Windows
+from cep.batch.decisions import ByStep, Objects, Windows
 from cep.expressions.held import python
 from cep.expressions.scalar import compiled
 from rules.typed import (
@@ -45,9 +45,10 @@ class Scope:
 
     numbers: Mapping[str, int]
     taken: ByStep
-    keys: Mapping[str, list[object]]
+    keys: Mapping[str, pa.Array | Objects]
     known: Mapping[str, pa.Array]
     row: int = 0
+    _keys: dict[str, list[object]] = field(default_factory=dict)
     _columns: dict[Named, list[object]] = field(default_factory=dict)
     _fields: dict[Path, list[object]] = field(default_factory=dict)
 
@@ -79,6 +80,13 @@ class Scope:
                 return pa.array(self.taken.count[:, self.numbers[expression.step]])
         return None
 
+    def of_key(self, name: str) -> list[object]:
+        """A field of each decision's key."""
+        if name not in self._keys:
+            values = self.keys[name]
+            self._keys[name] = values.tolist() if isinstance(values, np.ndarray) else python(values)
+        return self._keys[name]
+
     def own(self, path: Path) -> list[object]:
         """A field of each event of an `on` rule."""
         if path not in self._fields:
@@ -90,7 +98,7 @@ class Scope:
             case FieldRef(path):
                 return self.own(path)
             case KeyRef(name):
-                return self.keys[name]
+                return self.of_key(name)
         if node not in self._columns:
             number = self.numbers[node.step]
             self._columns[node] = (
@@ -104,7 +112,7 @@ class Scope:
         return self._fields[path][self.row]
 
     def key(self, name: str) -> object:
-        return self.keys[name][self.row]
+        return self.of_key(name)[self.row]
 
     def step(self, ref: StepRef) -> object:
         return self._columns[ref][self.row]
@@ -141,7 +149,13 @@ class Alike:
 
     def key(self, name: str) -> list[object]:
         """The key's values of a name as alerts show them: of secret ones hashes, where there is a mask."""
-        return self._masked(self.scope.keys[name], name in self.secrets)
+        return self._masked(self.scope.of_key(name), name in self.secrets)
+
+    def arrow_key(self, name: str) -> pa.Array | None:
+        """The same in Arrow; None where it has to be listed."""
+        values = self.scope.keys[name]
+        hidden = self.mask is not None and name in self.secrets
+        return None if hidden or isinstance(values, np.ndarray) else values
 
     def emitted(self, one: Emit) -> list[object]:
         """The same of emitted values."""

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from alerts.ranks import decided
 from cep.batch.arrivals import Arrivals
-from cep.batch.decisions import Decisions, EventColumns, Windows, objects
+from cep.batch.decisions import Decisions, EventColumns, Windows
 from cep.operators.operator import BatchContext, Operator
 from cep.plan.plan import AlertForm, Needs, RulePlan, StreamPlan
 from cep.state.keyed_rows import FROM_HERE, KEY, RULE, FlatRows, Ints, Kept, KeyedRows, of_kind
@@ -122,7 +122,7 @@ def _decisions(rule: CountPlan, rows: Ints, context: BatchContext) -> Decisions:
     return Decisions(
         rule,
         rows[:, START] + rule.size,
-        [objects(column.to_pylist()) for column in context.keys.of(rows[:, KEY])],
+        context.keys.of(rows[:, KEY]),
         pa.array([decided((start,)) for start in rows[:, START].tolist()], pa.binary()),
         np.zeros(size, bool),
         np.zeros(size, np.int64),

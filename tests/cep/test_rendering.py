@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -131,9 +132,10 @@ def one_by_one(plan: RulePlan, decisions: list[dict[str, Any]], names: list[str]
 
 
 def by_column(
-    plan: RulePlan, decisions: list[dict[str, Any]], names: list[str], cut: int, many: int
+    plan: RulePlan, decisions: list[dict[str, Any]], names: list[str], cut: int, many: int, in_arrow: bool
 ) -> list[Raised]:
-    """The alerts as the engine writes them, in Arrow where so `many` decisions have one form."""
+    """The alerts as the engine writes them, in Arrow where so `many` decisions have one form; with keys in
+    Arrow, or as values."""
     taken = [
         (names.index(step), id_, event)
         for one in decisions
@@ -143,12 +145,16 @@ def by_column(
     lengths = [sum(len(events) for events in one["steps"].values()) for one in decisions]
     ids, values = [id_ for _, id_, _ in taken], [event for _, _, event in taken]
     events = columns(plan, values, ids, min(cut, len(taken)))
-    keys = zip(*[one["key"] for one in decisions], strict=True)
+    types = () if plan.rule.by is None else plan.rule.by.types
+    keys = zip(zip(*[one["key"] for one in decisions], strict=True), types, strict=True)
     parts = Renderer(plan).parts(
         Decisions(
             plan,
             np.array([one["time"] for one in decisions]),
-            [objects(values) for values in keys],
+            [
+                as_held(pa.array(values, arrow_type(type_))) if in_arrow else objects(values)
+                for values, type_ in keys
+            ],
             pa.array([decided(one["order"]) for one in decisions], pa.binary()),
             np.array([one["timeout"] for one in decisions]),
             np.cumsum(lengths),
@@ -156,7 +162,7 @@ def by_column(
             np.arange(len(taken)),
             events,
         ),
-        many,
+        many=many,
     )
     return [one for part in parts for one in part]
 
@@ -190,8 +196,8 @@ def test_matches_by_column_are_those_one_by_one(data: st.DataObject) -> None:
         decisions.append({"time": time, "timeout": timeout, "steps": steps, "key": key, "order": order})
     names, cut = ["a", "b", "c"], data.draw(st.integers(0, 6))
     expected = sorted(one_by_one(plan, decisions, names))
-    for many in (1, MANY):
-        assert sorted(by_column(plan, decisions, names, cut, many)) == expected
+    for many, in_arrow in product((1, MANY), (False, True)):
+        assert sorted(by_column(plan, decisions, names, cut, many, in_arrow)) == expected
 
 
 @settings(max_examples=examples(60), deadline=None)
@@ -211,5 +217,5 @@ def test_events_by_column_are_those_one_by_one(data: st.DataObject) -> None:
         steps = {"e": [(data.draw(IDS), event)]}
         decisions.append({"time": 5, "timeout": False, "steps": steps, "key": key, "order": order})
     expected, cut = one_by_one(plan, decisions, ["e"]), data.draw(st.integers(0, 4))
-    for many in (1, MANY):
-        assert by_column(plan, decisions, ["e"], cut, many) == expected
+    for many, in_arrow in product((1, MANY), (False, True)):
+        assert by_column(plan, decisions, ["e"], cut, many, in_arrow) == expected

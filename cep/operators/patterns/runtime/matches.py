@@ -10,10 +10,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from alerts.ranks import FURTHER
-from cep.batch.decisions import Decisions, EventColumns, lengths, objects
+from cep.batch.decisions import Decisions, EventColumns, lengths
 from cep.batch.taken import EventBook
 from cep.collector import paused
-from cep.hashing.rows import rising
+from cep.hashing.rows import ranked
 from cep.operators.patterns.compile.pattern_plan import PatternPlan
 from cep.operators.patterns.kernel import layout
 from cep.state.keyed_rows import ranges
@@ -56,23 +56,25 @@ def decisions_of(matched: Sequence[RuleMatches], keys: Keys, book: EventBook) ->
     if not matched:
         return []
     with paused():
-        numbers = rising(np.concatenate([found.events for found in matched]))
+        numbers, places = ranked([found.events for found in matched])
         columns = EventColumns.of(len(numbers), [source[1:] for source in book.sources(numbers)])
-        return [_decisions(found, keys, numbers, columns) for found in matched]
+        return [
+            _decisions(found, keys, events, columns) for found, events in zip(matched, places, strict=True)
+        ]
 
 
-def _decisions(found: RuleMatches, keys: Keys, numbers: Ints, columns: EventColumns) -> Decisions:
-    """The matches of a rule; `columns` has the events with these numbers (rising)."""
+def _decisions(found: RuleMatches, keys: Keys, events: Ints, columns: EventColumns) -> Decisions:
+    """The matches of a rule, whose events are these rows of `columns`."""
     matches, ends = found.matches, found.ends
     return Decisions(
         found.rule,
         matches[:, layout.M_TIME],
-        [objects(column.to_pylist()) for column in keys.of(matches[:, layout.M_KEY])],
+        keys.of(matches[:, layout.M_KEY]),
         _orders(matches[:, layout.M_BY_EVENT], ends, found.sequences),
         matches[:, layout.M_TIMEOUT] == 1,
         ends,
         found.steps,
-        np.searchsorted(numbers, found.events),
+        events,
         columns,
     )
 

@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 
 from alerts.ranks import FURTHER
-from cep.batch.decisions import Decisions, EventColumns, Windows, objects
+from cep.batch.decisions import Decisions, EventColumns, Windows
 from cep.collector import paused
 from cep.counters import Overflows
 from cep.expressions.columns import Columns
 from cep.expressions.held import held
-from cep.hashing.rows import rising
+from cep.hashing.rows import ranked, rising
 from cep.operators.operator import BatchContext
 from cep.operators.windows.compile.readings import aggregates_in
 from cep.operators.windows.compile.window_plan import WindowPlan
@@ -66,18 +66,18 @@ class Deciding:
         asked = self.advanced.evaluations
         first, events = self.advanced.newest(rows)
         at = asked.at[rows]
-        numbers = rising(events)
+        numbers, (places,) = ranked([events])
         columns = EventColumns.of(len(numbers), [one[1:] for one in self.context.book.sources(numbers)])
         read = self.read([item.value for item in self.rule.rule.emit], rows)
         return Decisions(
             self.rule,
             asked.times[rows],
-            [objects(column.to_pylist()) for column in self.context.keys.of(asked.keys[rows])],
+            self.context.keys.of(asked.keys[rows]),
             _orders(asked.starts[rows], at),
             np.zeros(len(rows), bool),
             first[1:],
             np.zeros(len(events), np.int64),
-            np.searchsorted(numbers, events),
+            places,
             columns,
             self._emitted(read),
             Windows(
