@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from alerts.columns import Column
 from alerts.joining import bytes_of, joined
 from alerts.notation import number
+from alerts.notation_columns import doubles, moments
 from alerts.ranks import double_ranks, value_rank, whole_ranks
 
 Ints = npt.NDArray[np.int64]
@@ -129,16 +130,11 @@ class DoubleTexts:
 
     @cached_property
     def json(self) -> Array:
-        texts, (numbers, other) = self._by_arrow, self._by_python
-        whole = numbers == np.floor(numbers)
-        if whole.any():
-            mask = pa.array(whole)
-            texts = pc.replace_with_mask(texts, mask, joined([texts.filter(mask), ".0"]))
-        return self._complete(texts, numbers, other, float.__repr__)
+        return self._written(True, float.__repr__)
 
     @cached_property
     def canonical(self) -> Array:
-        return self._complete(self._by_arrow, *self._by_python, number)
+        return self._written(False, number)
 
     @property
     def plain(self) -> Array:
@@ -151,11 +147,6 @@ class DoubleTexts:
         return fixed(double_ranks(self.values.to_numpy()))
 
     @cached_property
-    def _by_arrow(self) -> Array:
-        """As Arrow writes them: without an exponent in the shortest form, whole ones without a point."""
-        return self.values.cast(pa.string())
-
-    @cached_property
     def _by_python(self) -> tuple[Doubles, Bools]:
         """The numbers, 1 for null, and which of them Python has to write."""
         numbers = _filled(self.values, 1.0).to_numpy(zero_copy_only=False)
@@ -165,10 +156,30 @@ class DoubleTexts:
         other = (size < _LEAST) | (size >= _MOST)
         return numbers, other & ((size != 0) | np.signbit(numbers))
 
-    def _complete(self, texts: Array, numbers: Doubles, other: Bools, write: Callable[[float], str]) -> Array:
+    def _written(self, pointed: bool, write: Callable[[float], str]) -> Array:
+        """The texts, whole ones with `.0` where they are `pointed`; `write` writes what Python has to."""
+        numbers, other = self._by_python
+        found = doubles(numbers, pointed)
+        if found is None:
+            texts = _by_arrow(numbers, pointed)
+        else:
+            texts, left = found
+            left &= ~other
+            if left.any():
+                texts = pc.replace_with_mask(texts, pa.array(left), _by_arrow(numbers[left], pointed))
         if other.any():
             texts = _instead(texts, other, list(map(write, numbers[other].tolist())))
         return pc.if_else(self.values.is_null(), "null", texts) if self.values.null_count else texts
+
+
+def _by_arrow(numbers: Doubles, pointed: bool) -> Array:
+    """As Arrow writes them: without an exponent in the shortest form, whole ones without a point."""
+    texts = pa.array(numbers).cast(pa.string())
+    whole = numbers == np.floor(numbers)
+    if pointed and whole.any():
+        mask = pa.array(whole)
+        texts = pc.replace_with_mask(texts, mask, joined([texts.filter(mask), ".0"]))
+    return texts
 
 
 def texts_of(values: pa.Array) -> Texts:
@@ -197,6 +208,8 @@ def quoted(texts: pa.Array) -> Array:
 
 def timestamps(times: Ints) -> Array:
     """Each as `alerts.notation.timestamp` writes it; `times` in ns since 1970 UTC."""
+    if (written := moments(times)) is not None:
+        return written
     divides = [times % size == 0 for size, _ in _UNITS]
     finest = next(place for place in range(3, -1, -1) if divides[place].all())
     texts = _moments(times, finest)

@@ -11,19 +11,12 @@ import numpy as np
 import pyarrow as pa
 
 from alerts.alert import Kind
-from alerts.arrow_columns import (
-    Array,
-    Ints,
-    StringTexts,
-    Texts,
-    fixed,
-    joined_rows,
-    timestamps,
-)
+from alerts.arrow_columns import Array, Ints, StringTexts, Texts, joined_rows, timestamps
 from alerts.joining import digests, joined
+from alerts.notation_columns import digits
 from alerts.patience import count_alerts
 from alerts.raised import ApartTexts, Writer
-from alerts.raised_columns import Ids, RaisedColumns, Raising
+from alerts.raised_columns import RaisedColumns, Raising
 from alerts.ranks import END
 
 _WITHOUT = pa.scalar(b"", pa.large_binary())
@@ -67,7 +60,7 @@ def written(writer: Writer, raising: Raising, content: Content) -> RaisedColumns
     estimates = None if apart is None else apart.approximate
     emitted = [one.json for one in content.emit.values()]
     summary = StringTexts(content.summary).json
-    said = [_hex(ids), timestamps(content.time), *(one.json for one in key), summary, *emitted, *taken]
+    said = [digits(ids), timestamps(content.time), *(one.json for one in key), summary, *emitted, *taken]
     said.append(joined_rows([""], size) if estimates is None else estimates)
     places = joined([*(one.ranked for one in key), END, content.orders, END], pa.binary())
     held = content.withholding
@@ -95,8 +88,3 @@ def _filled(form: Sequence[str], columns: Sequence[Array]) -> Array:
     """For each row the parts of the form, with the row's value of each column between them."""
     parts = chain.from_iterable(zip_longest(form, columns))
     return joined([part for part in parts if part is not None])
-
-
-def _hex(ids: Ids) -> Array:
-    digits = np.frombuffer(ids.tobytes().hex().encode(), np.uint8)
-    return fixed(digits.reshape(len(ids), -1)).cast(pa.string())

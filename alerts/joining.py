@@ -1,4 +1,5 @@
-"""Columns of texts end to end, and their digests, by the kernel where it is at hand (`alerts.patience`)."""
+"""Columns of texts end to end, row by row or chosen, and their digests: by the kernel where it is at hand
+(`alerts.patience`)."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ from alerts.patience import at_hand
 if TYPE_CHECKING:
     from alerts.compiled import Kernel
 
+Ints = npt.NDArray[np.int64]
 Array = Any
 """An Arrow array of strings or bytes."""
 Part = Array | str | bytes
@@ -26,15 +28,20 @@ FEWEST = 200
 """Rows from which the kernel is faster: what it gets takes some microseconds a part."""
 _STRING = pa.string()
 _NOTHING = {_STRING: pa.scalar("", _STRING), pa.binary(): pa.scalar(b"", pa.binary())}
-_MOST = 2**31 - 1
+MOST = 2**31 - 1
 """Bytes of an array whose offsets have four bytes."""
+
+
+def kernel_for(rows: int) -> Kernel | None:
+    """The kernel, if it is at hand and faster for so many rows."""
+    return at_hand() if rows >= FEWEST else None
 
 
 def joined(parts: Sequence[Part], type_: pa.DataType = _STRING) -> Array:
     """The parts of each row end to end; what is no array is the same for all. Null where one is null."""
     columns = [part for part in parts if not isinstance(part, str | bytes)]
     size = len(columns[0]) if columns else 0
-    kernel = at_hand() if size >= FEWEST else None
+    kernel = kernel_for(size)
     if kernel is not None and all(_is_plain(column, size) for column in columns):
         found = _joined(kernel, parts, size, type_)
         if found is not None:
@@ -42,10 +49,37 @@ def joined(parts: Sequence[Part], type_: pa.DataType = _STRING) -> Array:
     return pc.binary_join_element_wise(*map(_part, parts), _NOTHING[type_])
 
 
+def chosen(columns: Sequence[Array], column: Ints, row: Ints, end: str = "") -> Array:
+    """Rows of several columns of pa.large_binary without nulls behind one another: the n-th is `row[n]` of
+    `columns[column[n]]`, with `end` (a byte at most) behind it."""
+    kernel = kernel_for(len(row))
+    if kernel is None:
+        begins = np.cumsum([0, *map(len, columns)])
+        whole = pa.concat_arrays(columns) if len(columns) > 1 else columns[0]
+        found = whole.take(pa.array(begins[column] + row))
+        behind = (pa.scalar(part, pa.large_binary()) for part in (end.encode(), b""))
+        return pc.binary_join_element_wise(found, *behind) if end else found
+    from alerts.kernel.joining import BYTES, LIMIT, LONG_OFFSET, OFFSETS, PART, SLACK
+
+    numbers = np.zeros(len(columns) * PART, np.int64)
+    for one, at in zip(columns, range(0, len(numbers), PART), strict=True):
+        _, offsets, data = one.buffers()
+        numbers[at + OFFSETS] = offsets.address + LONG_OFFSET * one.offset
+        if data is not None:
+            numbers[at + BYTES], numbers[at + LIMIT] = data.address, data.address + data.size
+    column, row = np.ascontiguousarray(column), np.ascontiguousarray(row)
+    ends = np.empty(len(row) + 1, np.int64)
+    kernel.find_chosen_ends(numbers, column, row, len(end), ends)
+    copied = np.empty(int(ends[-1]) + SLACK, np.uint8)
+    kernel.copy_chosen(numbers, column, row, ord(end) if end else -1, ends, copied)
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(copied[: ends[-1]])]
+    return pa.Array.from_buffers(pa.large_binary(), len(row), buffers)
+
+
 def digests(texts: Array) -> npt.NDArray[np.uint8]:
     """The SHA-256 of each text, a row of 32 bytes."""
     data, ends = bytes_of(texts)
-    kernel = at_hand() if len(texts) >= FEWEST else None
+    kernel = kernel_for(len(texts))
     if kernel is None:
         sha256 = hashlib.sha256
         found = [sha256(data[begin:end]).digest() for begin, end in pairwise(ends.tolist())]
@@ -86,7 +120,7 @@ def _joined(kernel: Kernel, parts: Sequence[Part], size: int, type_: pa.DataType
             numbers[at + BYTES], numbers[at + LIMIT] = data.address, data.address + data.size
     ends = np.empty(size + 1, np.int64)
     kernel.find_ends(numbers, ends)
-    if ends[-1] > _MOST:
+    if ends[-1] > MOST:
         return None
     bytes_ = np.empty(int(ends[-1]) + SLACK, np.uint8)
     kernel.join_parts(numbers, size, bytes_)

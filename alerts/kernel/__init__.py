@@ -1,9 +1,10 @@
-"""Texts of very many alerts joined, and their digests, in the subset of Python that numba compiles.
+"""Texts of very many alerts, joined, and their digests, in the subset of Python that numba compiles.
 
-It runs compiled only (`alerts.compiled`): its other forms are Arrow's `binary_join_element_wise` and hashlib,
-which say what comes out.
+It runs compiled only (`alerts.compiled`): its other forms are Arrow's functions, hashlib and
+`alerts.notation`, which say what comes out.
 
     intrinsics    bytes at an address, eight texts' words side by side
-    joining       parts end to end, row by row
+    joining       parts end to end, row by row; rows of several columns in an order
     digests       SHA-256, eight texts at a time
+    notation      numbers, times and digests as texts
 """

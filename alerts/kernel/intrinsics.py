@@ -58,6 +58,10 @@ class _Code(Code):
         return builder.zext(cls.load(builder, cls.at_address(builder, address), cls.number), cls.word)
 
     @classmethod
+    def long_offset_at(cls, builder: Any, address: Any) -> Any:
+        return cls.load(builder, cls.at_address(builder, address), cls.word)
+
+    @classmethod
     def copy_wide(cls, builder: Any, address: Any, to: Any) -> Any:
         cls.store(builder, to, cls.load(builder, cls.at_address(builder, address), cls.bytes))
         return cls.nothing
@@ -129,6 +133,8 @@ FIRST = _Code.roots(2, STATE)
 
 offset_at: Callable[[int], int] = instruction(types.int64, "a", _Code.offset_at)
 """The number of four bytes at an address, without a sign."""
+long_offset_at: Callable[[int], int] = instruction(types.int64, "a", _Code.long_offset_at)
+"""The number of eight bytes at an address."""
 copy_wide: Callable[[int, Bytes, int], None] = instruction(types.void, "abc", _Code.copy_wide)
 """Copy the 32 bytes from an address on to a place."""
 copy_byte: Callable[[int, Bytes, int], None] = instruction(types.void, "abc", _Code.copy_byte)

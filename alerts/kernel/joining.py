@@ -1,4 +1,4 @@
-"""Parts end to end, row by row."""
+"""Parts end to end, row by row; rows of several columns in an order."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from typing import Annotated
 import numpy as np
 import numpy.typing as npt
 
-from alerts.kernel.intrinsics import WIDTH, Bytes, copy_byte, copy_wide, offset_at
+from alerts.kernel.intrinsics import WIDTH, Bytes, copy_byte, copy_wide, long_offset_at, offset_at
 from kernels.family import inlined
 
 Ints = npt.NDArray[np.int64]
 Parts = Annotated[npt.NDArray[np.int64], "read only"]
+Places = Parts
 
 PART = 4
 """Numbers of a part: where its bytes lie, and end; where in memory the offsets of its rows are, 0 if it is
 the same in all; then its length."""
 BYTES, LIMIT, OFFSETS, LENGTH = range(PART)
-OFFSET = 4
-"""Bytes of an offset."""
+OFFSET, LONG_OFFSET = 4, 8
+"""Bytes of an offset, and of one of a column that may have more than 2 GiB."""
 SLACK = WIDTH
 """Bytes behind what is joined that are written, too."""
 
@@ -63,3 +64,24 @@ def join_parts(parts: Parts, rows: int, joined: Bytes) -> None:
                 address += begin
             copy_bytes(address, length, parts[part + LIMIT], joined, at)
             at += length
+
+
+def find_chosen_ends(columns: Parts, column: Places, row: Places, more: int, ends: Ints) -> None:
+    """Where each row ends of those that are chosen, with so many bytes more behind each; behind a 0."""
+    ends[0] = 0
+    for place in range(len(row)):
+        at = columns[column[place] * PART + OFFSETS] + LONG_OFFSET * row[place]
+        ends[place + 1] = ends[place] + long_offset_at(at + LONG_OFFSET) - long_offset_at(at) + more
+
+
+def copy_chosen(columns: Parts, column: Places, row: Places, end: int, ends: Ints, copied: Bytes) -> None:
+    """Put rows of columns behind one another, each of which is `row[n]` of column `column[n]`; behind each
+    comes the byte `end`, unless it is below 0."""
+    for place in range(len(row)):
+        part = column[place] * PART
+        at = columns[part + OFFSETS] + LONG_OFFSET * row[place]
+        begin = long_offset_at(at)
+        length = long_offset_at(at + LONG_OFFSET) - begin
+        copy_bytes(columns[part + BYTES] + begin, length, columns[part + LIMIT], copied, ends[place])
+        if end >= 0:
+            copied[ends[place + 1] - 1] = end

@@ -1,9 +1,10 @@
-"""The kernel joins texts as Arrow does, and digests them as hashlib does."""
+"""The kernel joins texts as Arrow does, digests them as hashlib does, and writes numbers as Python does."""
 
 from __future__ import annotations
 
 import hashlib
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from alert_kernel import kernel_in_use
@@ -12,7 +13,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from alerts import patience
-from alerts.joining import digests, joined
+from alerts.joining import chosen, digests, joined
+from alerts.notation import number, timestamp
+from alerts.notation_columns import digits, doubles, moments
 
 LENGTHS = st.sampled_from((0, 1, 3, 4, 31, 32, 33, 54, 55, 56, 57, 63, 64, 65, 118, 119, 120, 127, 128, 129))
 OCTETS = LENGTHS.flatmap(lambda length: st.binary(min_size=length, max_size=length)) | st.binary(max_size=300)
@@ -55,6 +58,88 @@ def test_texts_are_joined_as_arrow_joins_them(data: st.DataObject) -> None:
     found.validate(full=True)
     assert found.type == expected.type
     assert found.equals(expected)
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(st.data())
+def test_rows_of_several_columns_are_chosen_as_arrow_takes_them(data: st.DataObject) -> None:
+    columns = []
+    for _ in range(data.draw(st.integers(1, 3))):
+        first = data.draw(st.integers(0, 2))
+        values = data.draw(st.lists(OCTETS, min_size=first + 1, max_size=first + 4))
+        columns.append(pa.array(values, pa.large_binary())[first:])
+    places = st.sampled_from([(n, row) for n, column in enumerate(columns) for row in range(len(column))])
+    of, rows = np.array(data.draw(st.lists(places, min_size=1, max_size=12)), np.int64).T
+    end = data.draw(st.sampled_from(("", "\n")))
+    with kernel_in_use(False):
+        expected = chosen(columns, of, rows, end)
+    with kernel_in_use(True):
+        found = chosen(columns, of, rows, end)
+    found.validate(full=True)
+    assert found.equals(expected)
+
+
+DECIMALS = st.builds(lambda n, places: n / 10**places, st.integers(-(10**16), 10**16), st.integers(0, 12))
+SHORT = st.builds(lambda n, places: n / 10**places, st.integers(-(10**6), 10**6), st.integers(0, 9))
+"""What sums of prices and rates are like: kernel and Python agree on most."""
+
+
+@settings(max_examples=examples(400), deadline=None)
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False) | DECIMALS | SHORT, min_size=1, max_size=8))
+@example([0.0, -0.0, 1e-4, 9.999999999999999e-05, 999999.999999999, 1e6, 999999999.999999, 1e9, 0.1 + 0.2])
+@example([1e15, 999999999999999.9, 5e-324, 1.7976931348623157e308, 123456.7, 100.0, 1e5, 0.5, 2.5e-4, -7.25])
+def test_doubles_are_written_as_python_writes_them(values: list[float]) -> None:
+    for pointed, write in ((True, repr), (False, number)):
+        with kernel_in_use(True):
+            found = doubles(np.array(values), pointed)
+        assert found is not None
+        texts, left = found
+        texts.validate(full=True)
+        expected = ["" if out else write(value) for value, out in zip(values, left.tolist(), strict=True)]
+        assert texts.to_pylist() == expected
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(st.lists(SHORT, min_size=1, max_size=8))
+def test_no_short_decimal_is_left_to_others(values: list[float]) -> None:
+    with kernel_in_use(True):
+        found = doubles(np.array(values), True)
+    assert found is not None
+    small = [abs(value) < 1e-4 and str(value) != "0.0" for value in values]
+    assert found[1].tolist() == small
+
+
+NANOS = st.integers(-(2**63), 2**63 - 1)
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(
+    st.lists(
+        NANOS
+        | st.builds(
+            lambda n, unit: n // unit * unit,
+            st.integers(-(2**62), 2**62),
+            st.sampled_from((10**3, 10**6, 10**9)),
+        )
+        | st.integers(-3 * 10**14, 3 * 10**14),
+        min_size=1,
+        max_size=8,
+    )
+)
+@example([951_782_400 * 10**9 + n * 86_400 * 10**9 for n in (-1, 0, 1, 365, 366)])
+def test_times_are_written_as_in_alerts(times: list[int]) -> None:
+    with kernel_in_use(True):
+        found = moments(np.array(times, np.int64))
+    assert found is not None
+    found.validate(full=True)
+    assert found.to_pylist() == [timestamp(time) for time in times]
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_digests_are_written_in_digits(wanted: bool) -> None:
+    rows = np.arange(256, dtype=np.uint8).reshape(8, 32)
+    with kernel_in_use(wanted):
+        assert digits(rows).to_pylist() == [bytes(row).hex() for row in rows]
 
 
 def test_what_is_joined_with_null_is_null() -> None:
