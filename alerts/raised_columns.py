@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from alerts.arrow_columns import Ints
-from alerts.joining import bytes_of
+from alerts.joining import bytes_of, chosen
 from alerts.raised import Raised, Withholding, speaking, storable
 from alerts.ranks import instant_rank, rule_rank
 
@@ -28,6 +28,7 @@ _ID, _INSTANT = 32, 8
 """Bytes of an id, and of a time in a rank."""
 _KEY = ',"key":'
 """Stands in no string of JSON, where a quotation mark is escaped."""
+_TEXTS = ("bodies", "places", "withholding", "keys")
 _DECODER = json.JSONDecoder()
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
@@ -86,11 +87,44 @@ class RaisedColumns(Sequence[Raised]):
     @classmethod
     def together(cls, parts: Iterable[Sequence[Raised]]) -> RaisedColumns:
         """The alerts of several parts, in their order."""
+        given = cls._each(parts)
+        if len(given) < 2:
+            return given[0] if given else cls.of(())
+        rules, rule = _numbered_anew(given)
+        return cls(
+            rules,
+            rule,
+            np.concatenate([part.time for part in given]),
+            np.concatenate([part.ids for part in given]),
+            *(pa.concat_arrays([getattr(part, name) for part in given]) for name in _TEXTS),
+        )
+
+    @classmethod
+    def ordered(cls, parts: Iterable[Sequence[Raised]]) -> RaisedColumns:
+        """The alerts of several parts, as `in_order` gives them; their texts are copied once."""
+        given = cls._each(parts)
+        if len(given) < 2:
+            return given[0].in_order() if given else cls.of(())
+        rules, rule = _numbered_anew(given)
+        time, ids = (
+            np.concatenate([part.time for part in given]),
+            np.concatenate([part.ids for part in given]),
+        )
+        order = _order(rules, rule, time, pa.concat_arrays([part.places for part in given]), ids)
+        sizes = np.array([len(part) for part in given])
+        of = np.repeat(np.arange(len(given)), sizes)[order]
+        row = order - (np.cumsum(sizes) - sizes)[of]
+        texts = (chosen([getattr(part, name) for part in given], of, row) for name in _TEXTS)
+        return cls(rules, rule[order], time[order], ids[order], *texts)
+
+    @classmethod
+    def _each(cls, parts: Iterable[Sequence[Raised]]) -> list[RaisedColumns]:
+        """The parts by column, none of them empty; lists of few alerts each become columns together."""
         given: list[RaisedColumns] = []
         few: list[Raised] = []
         for part in parts:
             if not isinstance(part, cls):
-                few += part  # lists of few alerts each become columns together
+                few += part
                 continue
             if few:
                 given.append(cls.of(few))
@@ -99,23 +133,7 @@ class RaisedColumns(Sequence[Raised]):
                 given.append(part)
         if few:
             given.append(cls.of(few))
-        if len(given) < 2:
-            return given[0] if given else cls.of(())
-        rules: dict[Raising, int] = {}
-        numbers = []
-        for part in given:
-            own = [rules.setdefault(one, len(rules)) for one in part.rules]
-            numbers.append(np.array(own, np.int64)[part.rule])
-        return cls(
-            tuple(rules),
-            np.concatenate(numbers),
-            np.concatenate([part.time for part in given]),
-            np.concatenate([part.ids for part in given]),
-            *(
-                pa.concat_arrays([getattr(part, name) for part in given])
-                for name in ("bodies", "places", "withholding", "keys")
-            ),
-        )
+        return given
 
     def __len__(self) -> int:
         return len(self.rule)
@@ -154,11 +172,9 @@ class RaisedColumns(Sequence[Raised]):
         """Some of the alerts, in the order of `which`."""
         if len(which) == len(self) and (which == np.arange(len(self))).all():
             return self
-        at = pa.array(which)
-        return RaisedColumns(
-            self.rules, self.rule[which], self.time[which], self.ids[which], self.bodies.take(at),
-            self.places.take(at), self.withholding.take(at), self.keys.take(at),
-        )  # fmt: skip
+        alone = np.zeros(len(which), np.int64)
+        texts = (chosen([getattr(self, name)], alone, which) for name in _TEXTS)
+        return RaisedColumns(self.rules, self.rule[which], self.time[which], self.ids[which], *texts)
 
     def where(self, mask: Bools) -> RaisedColumns:
         """The alerts for which a mask is true, in their order."""
@@ -180,36 +196,54 @@ class RaisedColumns(Sequence[Raised]):
 
     def in_order(self) -> RaisedColumns:
         """The alerts by time, rule name (then pack), key values, order of decision, and id: alerts.ranks."""
-        named = [rule_rank(one.rule, one.pack) for one in self.rules]
-        of_name = {name: place for place, name in enumerate(sorted(set(named)))}
-        rule = np.array([of_name[name] for name in named], np.int64)[self.rule]
-        order = np.lexsort((rule, self.time)).astype(np.int64)
-        time, rule = self.time[order], rule[order]
-        tied = np.zeros(len(order), bool)
-        tied[1:] = (time[1:] == time[:-1]) & (rule[1:] == rule[:-1])
-        data, ends = _array(self.places)
-        order, tied = _sorted_further(order, tied, data, ends)
-        if tied.any():
-            ends = np.arange(len(self) + 1) * _ID
-            order, _ = _sorted_further(order, tied, self.ids.reshape(-1), ends)
-        return self.take(order)
+        return self.take(_order(self.rules, self.rule, self.time, self.places, self.ids))
+
+
+def _numbered_anew(given: Sequence[RaisedColumns]) -> tuple[tuple[Raising, ...], Ints]:
+    """The rules of several columns, and that of each alert."""
+    rules: dict[Raising, int] = {}
+    numbers = []
+    for part in given:
+        own = [rules.setdefault(one, len(rules)) for one in part.rules]
+        numbers.append(np.array(own, np.int64)[part.rule])
+    return tuple(rules), np.concatenate(numbers)
+
+
+def _order(rules: Sequence[Raising], rule: Ints, time: Ints, places: Binary, ids: Ids) -> Ints:
+    """The order of alerts: see `RaisedColumns.in_order`."""
+    named = [rule_rank(one.rule, one.pack) for one in rules]
+    of_name = {name: place for place, name in enumerate(sorted(set(named)))}
+    rule = np.array([of_name[name] for name in named], np.int64)[rule]
+    order = np.lexsort((rule, time)).astype(np.int64)
+    time, rule = time[order], rule[order]
+    tied = np.zeros(len(order), bool)
+    tied[1:] = (time[1:] == time[:-1]) & (rule[1:] == rule[:-1])
+    order, tied = _sorted_further(order, tied, *_array(places))
+    if tied.any():
+        order, _ = _sorted_further(order, tied, ids.reshape(-1), np.arange(len(rule) + 1) * _ID)
+    return order
 
 
 def pieces(texts: Binary) -> list[bytes]:
     """The elements of a column of bytes."""
-    data, ends = bytes_of(texts)
-    first = int(ends[0])
-    whole = bytes(data[first : int(ends[-1])])
-    return [whole[begin:end] for begin, end in pairwise((ends - first).tolist())]
+    whole, ends = _whole(texts)
+    return [whole[begin:end] for begin, end in pairwise(ends)]
 
 
 def texts(column: Binary) -> list[str]:
     """The elements of a column of UTF-8."""
-    data, ends = bytes_of(column)
-    if bytes(data).isascii():
-        whole = str(data, "ascii")
-        return [whole[begin:end] for begin, end in pairwise(ends.tolist())]
-    return list(map(bytes.decode, pieces(column)))
+    whole, ends = _whole(column)
+    if whole.isascii():
+        text = whole.decode("ascii")
+        return [text[begin:end] for begin, end in pairwise(ends)]
+    return [whole[begin:end].decode() for begin, end in pairwise(ends)]
+
+
+def _whole(texts: Binary) -> tuple[bytes, list[int]]:
+    """The bytes of all elements, and where in them each begins, and the last ends."""
+    data, ends = bytes_of(texts)
+    first = int(ends[0])
+    return bytes(data[first : int(ends[-1])]), (ends - first).tolist()
 
 
 def key_of(body: str) -> str:

@@ -115,7 +115,7 @@ def put_together(rows: Iterable[tuple[Kind, bytes]], shards: int) -> BatchOutcom
     return BatchOutcome(
         _agreed(settled, shards),
         Seen().joined(shard.seen for shard in settled),
-        RaisedColumns.together(raised),
+        RaisedColumns.ordered(raised),
         _in_order(dead),
         tuple(sorted(late, key=lambda e: (e.stream, e.file, e.offset))),
         counts,
