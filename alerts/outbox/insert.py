@@ -20,6 +20,8 @@ Row = tuple[object, ...]
 """A value for each of `COLUMNS`."""
 COLUMNS = ("number", "head", "batch", "rule_number", "time", "key", "body", "recorded_at")
 """The columns of the alerts that are written; the id is in the body."""
+AT_ONCE = 10_000
+"""Alerts whose rows are made at a time: the texts of the next take the place of theirs in the memory."""
 Named = tuple[str, str, str]
 """Pack, rule and severity."""
 
@@ -33,19 +35,28 @@ def insert_alerts(
     first = _next_number(connection)
     numbers = np.arange(first, first + len(raised))
     own = rule_numbers(connection, [(one.pack, one.rule, one.severity) for one in raised.rules])
-    rows = zip(
-        numbers.tolist(), heads(raised.ids).tolist(), repeat(batch), np.array(own)[raised.rule].tolist(),
-        raised.time.tolist(), texts(raised.keys), texts(raised.bodies), repeat(now), strict=False,
-    )  # fmt: skip
-    given = list(rows)
-    insert_rows(connection, given)
+
+    def rows_of(some: slice) -> list[Row]:
+        columns = (
+            numbers[some].tolist(), heads(raised.ids[some]).tolist(), repeat(batch),
+            np.array(own)[raised.rule[some]].tolist(), raised.time[some].tolist(), texts(raised.keys[some]),
+            texts(raised.bodies[some]), repeat(now),
+        )  # fmt: skip
+        return list(zip(*columns, strict=False))
+
+    for begin in range(0, len(raised), AT_ONCE):
+        insert_rows(connection, rows_of(slice(begin, begin + AT_ONCE)))
     a = alerts.c
     count = connection.scalar(select(func.count()).where(a.number >= first))
     if count == len(raised):
         return numbers, raised
     there = connection.scalars(select(a.number).where(a.number >= first).order_by(a.number)).all()
     left_out = np.setdiff1d(numbers, np.array(there, np.int64)).tolist()
-    beside = [number for number in left_out if _put_beside(connection, given[number - first])]
+    beside = [
+        number
+        for number in left_out
+        if _put_beside(connection, *rows_of(slice(number - first, number - first + 1)))
+    ]
     taken = np.sort(np.array([*there, *beside], np.int64))
     return taken, raised.take(taken - first)
 
