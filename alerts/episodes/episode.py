@@ -75,10 +75,6 @@ class Episode:
     worst: int
     standing: Standing = Standing()
 
-    def takes(self, time: int, length: int) -> bool:
-        """True if an alert of that event time belongs to it, where its rule now has episodes of `length`."""
-        return self.standing.state != "closed" and time - self.ended < length
-
     def quiet(self, now: int) -> bool:
         """True if nothing that comes from event time `now` on can belong to it."""
         return self.standing.state != "closed" and self.ended + self.length <= now
