@@ -11,10 +11,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from alerts.raised_columns import RaisedColumns
 from cep.collector import paused
 from cep.job.batches.attempts import Attempts
 from cep.job.batches.deployed_packs import Running
@@ -147,7 +148,8 @@ class Driver:
             number,
             plan,
             manifest,
-            outcome,
+            # Its alerts are in the outbox: until the next batch has ended they would take as much room again.
+            replace(outcome, raised=RaisedColumns.of(())),
             alerts=recorded.alerts.counted(attrgetter("severity")),
             matches=recorded.alerts.counted(attrgetter("rule"))
             + recorded.withheld.counted(attrgetter("rule")),
