@@ -24,7 +24,7 @@ Array = Any
 """An Arrow array of strings or bytes."""
 Part = Array | str | bytes
 
-FEWEST = 200
+FEWEST = 20
 """Rows from which the kernel is faster: what it gets takes some microseconds a part."""
 _STRING = pa.string()
 _NOTHING = {_STRING: pa.scalar("", _STRING), pa.binary(): pa.scalar(b"", pa.binary())}
