@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from random import Random
+from unittest.mock import patch
 
 import pytest
 from effort import examples
@@ -17,7 +18,7 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex, CreateTable
 from stores import outbox_url
 
-from alerts.outbox import BatchRecord, Outbox, OutboxError, Settled, Status, Wanted, memory
+from alerts.outbox import BatchRecord, Outbox, OutboxError, Settled, Status, Wanted, insert, memory
 from alerts.outbox import record as recording
 from alerts.outbox.schema import metadata
 from alerts.raised import Raised
@@ -108,17 +109,19 @@ def test_an_id_is_delivered_once_and_its_repetition_counted(outbox: Outbox) -> N
             max_size=12,
         ),
         max_size=4,
-    )
+    ),
+    st.sampled_from((1, 3, insert.AT_ONCE)),
 )
 def test_of_alerts_with_one_id_the_first_is_kept(
-    tmp_path_factory: pytest.TempPathFactory, batches: list[list[Raised]]
+    tmp_path_factory: pytest.TempPathFactory, batches: list[list[Raised]], at_once: int
 ) -> None:
-    """With rules that suppress and without: the oracle is a dictionary."""
+    """With rules that suppress and without, some rows at a time: the oracle is a dictionary."""
     outbox = Outbox.open(outbox_url(tmp_path_factory.mktemp("outbox")), durable=False)
     first: dict[str, Raised] = {}
     for number, alerts in enumerate(batches):
         new = {one.id: one for one in reversed(in_order(alerts)) if one.id not in first}
-        recorded = outbox.record(batch(number), alerts, ALL)
+        with patch.object(insert, "AT_ONCE", at_once):
+            recorded = outbox.record(batch(number), alerts, ALL)
         assert list(recorded.alerts) == in_order(new.values())
         assert recorded.repeated == len(alerts) - len(new)
         first |= {one.id: one for one in recorded.alerts}
