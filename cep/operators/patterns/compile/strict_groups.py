@@ -27,8 +27,8 @@ MOST_STEPS = 8
 
 @dataclass(frozen=True, slots=True)
 class Masks:
-    """What each atom of a stream adds to the sets of an event (fit_events): where the rows of each atom
-    begin, and the rows; and for each four of them what those that are true add together."""
+    """Sets that the atoms of a stream add to those of an event (fit_events): where the rows of each atom
+    begin, and the rows; and for each four atoms what those of them that are true add together."""
 
     firsts: Ints
     rows: Ints
