@@ -16,6 +16,7 @@ from rules_of_tests import pack, payments
 from alerts.outbox import OutboxError
 from cep.buckets import Bucket, StoreError
 from cep.errors import ConfigurationError, JobError, OutsideError, from_text
+from cep.job.batches.attempts import Attempts
 from cep.job.running.retries import Retries
 from cep.job.spark.failures import explained, of_worker, worker_late
 from cep.job.state_folder.folder import StateFolder
@@ -71,6 +72,25 @@ IN_WORKER = """Job aborted: org.apache.spark.api.python.PythonException: Traceba
 
 \tat org.apache.spark.api.python.BasePythonRunner
 """
+
+
+ABORTED = """An error occurred while calling o235.collectToPython.
+: org.apache.spark.SparkException: Job aborted due to stage failure: A shuffle map stage with \
+indeterminate output was failed and retried. However, Spark cannot rollback the ResultStage 12 to re-process \
+the input data, and has to fail this job. Please eliminate the indeterminacy by checkpointing the RDD before repartition and try again.
+\tat org.apache.spark.scheduler.DAGScheduler.$anonfun$abortStage$3(DAGScheduler.scala:3318)
+"""
+
+
+def test_a_batch_whose_executor_was_lost_is_run_again() -> None:
+    """Spark's words where one ended after some tasks had read what it had for the others."""
+    failure = RuntimeError(ABORTED)
+    assert of_worker(failure) == "was lost with its executor"
+    told: list[str] = []
+    attempts = Attempts(Path("manifests"), told.append)
+    attempts.begin(1)
+    assert attempts.again(failure, {})
+    assert told == ["batch 1: a process that worked on it was lost with its executor; it is run again"]
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,9 @@ _NO_WORKER = re.compile(
     r"Python daemon failed to launch worker|Failed to open socket to Python daemon"
 )
 _WORKER_GONE = ("Python worker exited unexpectedly", "Python worker process terminated")
+# what Spark says where an executor ended with what other tasks were to read, after some had read it: it does not
+# know that our mappers give the same again (DAGScheduler)
+_EXECUTOR_GONE = "shuffle map stage with indeterminate output was failed and retried"
 _NOT_BY_EVENTS = (
     r"((aio)?botocore\.|aiohttp\.|s3fs\.)|"
     r"(OSError|MemoryError|KeyboardInterrupt|SystemExit|[\w.]*(ArrowMemoryError|Py4J\w+|StoreError)|"
@@ -135,7 +138,7 @@ def poison_of(error: BaseException) -> PoisonError | None:
 
 
 def of_worker(error: BaseException) -> str | None:
-    """The end of a Python worker within a batch, if events may be the reason; None if they cannot be."""
+    """The end of a worker within a batch, if events may be the reason; None if they cannot be."""
     text = str(error)
     if isinstance(error, JobError | OutboxError) or _from_worker(text) or "No space left" in text:
         return None
@@ -143,6 +146,8 @@ def of_worker(error: BaseException) -> str | None:
         return None
     if any(sign in text for sign in _WORKER_GONE):
         return "was ended"
+    if _EXECUTOR_GONE in text:
+        return "was lost with its executor"
     raised = next((line for line in reversed(_worker_lines(text)) if _PYTHON_ERROR.match(line)), None)
     if raised is None or re.match(_NOT_BY_EVENTS, raised):
         return None
