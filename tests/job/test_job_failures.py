@@ -77,7 +77,8 @@ IN_WORKER = """Job aborted: org.apache.spark.api.python.PythonException: Traceba
 ABORTED = """An error occurred while calling o235.collectToPython.
 : org.apache.spark.SparkException: Job aborted due to stage failure: A shuffle map stage with \
 indeterminate output was failed and retried. However, Spark cannot rollback the ResultStage 12 to re-process \
-the input data, and has to fail this job. Please eliminate the indeterminacy by checkpointing the RDD before repartition and try again.
+the input data, and has to fail this job. Please eliminate the indeterminacy by checkpointing the RDD before \
+repartition and try again.
 \tat org.apache.spark.scheduler.DAGScheduler.$anonfun$abortStage$3(DAGScheduler.scala:3318)
 """
 

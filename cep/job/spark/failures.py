@@ -49,8 +49,8 @@ _NO_WORKER = re.compile(
     r"Python daemon failed to launch worker|Failed to open socket to Python daemon"
 )
 _WORKER_GONE = ("Python worker exited unexpectedly", "Python worker process terminated")
-# what Spark says where an executor ended with what other tasks were to read, after some had read it: it does not
-# know that our mappers give the same again (DAGScheduler)
+# what Spark says where an executor ended with what other tasks were to read, after some had read it: it does
+# not know that our mappers give the same again (DAGScheduler)
 _EXECUTOR_GONE = "shuffle map stage with indeterminate output was failed and retried"
 _NOT_BY_EVENTS = (
     r"((aio)?botocore\.|aiohttp\.|s3fs\.)|"
