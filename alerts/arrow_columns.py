@@ -33,6 +33,7 @@ _STRING = pa.string()
 _ESCAPED = '["\\\\\\x00-\\x1f]'
 _LEAST, _MOST = 1e-4, 1e9
 """Arrow and Python agree on doubles from the one up to the other: they have no exponent."""
+_TRIED = 100
 _UNITS = ((1, "ns"), (1_000, "us"), (1_000_000, "ms"), (1_000_000_000, "s"))
 
 
@@ -147,6 +148,17 @@ class DoubleTexts:
         return fixed(double_ranks(self.values.to_numpy()))
 
     @cached_property
+    def _by_arrow(self) -> Array:
+        return _text(self.values)
+
+    @cached_property
+    def _are_short(self) -> bool:
+        """True if the kernel writes most of them, going by the first: what it leaves it has tried in vain."""
+        numbers, other = self._by_python
+        found = doubles(numbers[:_TRIED], pointed=False)
+        return found is not None and bool(2 * np.sum(found[1] & ~other[:_TRIED]) <= len(found[1]))
+
+    @cached_property
     def _by_python(self) -> tuple[Doubles, Bools]:
         """The numbers, 1 for null, and which of them Python has to write."""
         numbers = _filled(self.values, 1.0).to_numpy(zero_copy_only=False)
@@ -159,27 +171,25 @@ class DoubleTexts:
     def _written(self, pointed: bool, write: Callable[[float], str]) -> Array:
         """The texts, whole ones with `.0` where they are `pointed`; `write` writes what Python has to."""
         numbers, other = self._by_python
-        found = doubles(numbers, pointed)
+        found = doubles(numbers, pointed) if self._are_short else None
         if found is None:
-            texts = _by_arrow(numbers, pointed)
+            texts, whole = self._by_arrow, numbers == np.floor(numbers)
+            if pointed and whole.any():
+                mask = pa.array(whole)
+                texts = pc.replace_with_mask(texts, mask, joined([texts.filter(mask), ".0"]))
         else:
             texts, left = found
             left &= ~other
-            if left.any():
-                texts = pc.replace_with_mask(texts, pa.array(left), _by_arrow(numbers[left], pointed))
+            if left.any():  # of which none is whole
+                texts = pc.replace_with_mask(texts, pa.array(left), _text(pa.array(numbers[left])))
         if other.any():
             texts = _instead(texts, other, list(map(write, numbers[other].tolist())))
         return pc.if_else(self.values.is_null(), "null", texts) if self.values.null_count else texts
 
 
-def _by_arrow(numbers: Doubles, pointed: bool) -> Array:
+def _text(numbers: Array) -> Array:
     """As Arrow writes them: without an exponent in the shortest form, whole ones without a point."""
-    texts = pa.array(numbers).cast(pa.string())
-    whole = numbers == np.floor(numbers)
-    if pointed and whole.any():
-        mask = pa.array(whole)
-        texts = pc.replace_with_mask(texts, mask, joined([texts.filter(mask), ".0"]))
-    return texts
+    return numbers.cast(pa.string())
 
 
 def texts_of(values: pa.Array) -> Texts:

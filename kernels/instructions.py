@@ -46,7 +46,7 @@ def instruction(result: Any, arguments: str, code: Callable[..., Any]) -> Any:
 
 
 class Code:
-    """What instructions are written of; a place in an array is a pointer."""
+    """Pieces that instructions are written of; a place in an array is a pointer."""
 
     byte, word = ir.IntType(8), ir.IntType(64)
     no = ir.Constant(ir.IntType(1), 0)

@@ -16,7 +16,6 @@ from sqlalchemy import (
     func,
     insert,
     select,
-    text,
     tuple_,
     update,
 )
@@ -52,7 +51,7 @@ def assign_some(connection: Connection, lengths: Lengths, most: int = STEP) -> b
         .order_by(a.number)
         .limit(most)
     )
-    rows = connection.execute(query).all()  # at once: one by one costs three times as much
+    rows = list(connection.execute(query))
     if not rows:
         return False
     rank = {severity: place for place, severity in enumerate(SEVERITIES)}
@@ -75,11 +74,9 @@ def _latest(connection: Connection, slots: Collection[int]) -> Mapping[Slot, Gro
     e, newest = episodes.c, episodes.alias("newest")
     found: dict[Slot, Growing] = {}
     for some in _chunks(sorted(slots)):
-        # Numbers in the statement's text: a parameter for each of them takes longer than finding it.
-        of_slots = text(f"newest.slot IN ({','.join(map(str, some))})")
-        firsts = select(func.max(newest.c.first)).where(of_slots).group_by(newest.c.slot)
+        firsts = select(func.max(newest.c.first)).where(newest.c.slot.in_(some)).group_by(newest.c.slot)
         query = select(*_OF_GROWING, e.state == "closed").where(e.first.in_(firsts)).with_for_update()
-        for row in connection.execute(query, execution_options={"compiled_cache": None}).all():
+        for row in connection.execute(query):
             first, pack, rule, key, last, count, began, ended, length, worst, closed = row
             one = pack, rule, key
             found[one] = Growing(first, one, last, count, began, ended, length, worst, worst, bool(closed))

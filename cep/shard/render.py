@@ -193,7 +193,7 @@ class RuleWriter:
         return self._writer.by_column(kind, times, key, summary, emit, events, orders, withholding, apart)
 
     def columns(self, alike: Alike) -> RaisedColumns:
-        """What `by_column` gives, in Arrow. Raises UnicodeEncodeError for a lone surrogate."""
+        """The alerts that `by_column` gives, in Arrow. Raises UnicodeEncodeError for a lone surrogate."""
         return written(self._writer, self._raising, content(self._rule, alike))
 
 

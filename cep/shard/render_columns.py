@@ -34,7 +34,7 @@ _PYTHON = {
 
 
 def content(rule: Rule, alike: Alike) -> Content:
-    """What the alerts of decisions say. Raises UnicodeEncodeError for a lone surrogate."""
+    """The content of the alerts of decisions. Raises UnicodeEncodeError for a lone surrogate."""
     key = {name: _of_key(alike, name, type_) for name, type_ in alike.by}
     emit = {one.name: _emitted(one, key, alike) for one in alike.emitting}
     events = [(name, alike.scope.taken.arrow_ids(number)) for name, number in alike.steps]

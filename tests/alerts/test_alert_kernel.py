@@ -13,6 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from alerts import patience
+from alerts.arrow_columns import DoubleTexts
 from alerts.joining import chosen, digests, joined
 from alerts.notation import number, timestamp
 from alerts.notation_columns import digits, doubles, moments
@@ -107,6 +108,19 @@ def test_no_short_decimal_is_left_to_others(values: list[float]) -> None:
     assert found is not None
     small = [abs(value) < 1e-4 and str(value) != "0.0" for value in values]
     assert found[1].tolist() == small
+
+
+@pytest.mark.parametrize("averages", [0, 3, 140, 150])
+@pytest.mark.parametrize("wanted", [True, False])
+def test_columns_of_prices_and_of_averages_are_written_as_python_writes_them(
+    averages: int, wanted: bool
+) -> None:
+    """Also where the kernel leaves some, most of the first hundred, or all."""
+    values = [n / 7 for n in range(1, averages + 1)] + [n / 4 for n in range(150 - averages)] + [-0.0, 1e300]
+    with kernel_in_use(wanted):
+        texts = DoubleTexts(pa.array(values))
+        assert texts.json.to_pylist() == list(map(repr, values))
+        assert texts.canonical.to_pylist() == list(map(number, values))
 
 
 NANOS = st.integers(-(2**63), 2**63 - 1)

@@ -43,7 +43,7 @@ class PackedRows:
         return self.rows[:, first:].reshape(len(self.rows), self.depth, words(len(self.rules)))
 
     def entry(self, number: int) -> Ints:
-        """What is kept of the last event but so many, a row for each of `rows`."""
+        """The last event but so many as it is kept, a row for each of `rows`."""
         size = ENTRY_HEAD + self.values
         return self.rows[:, PACKED + number * size : PACKED + (number + 1) * size]
 
