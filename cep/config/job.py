@@ -161,7 +161,7 @@ class Job:
     state: Path
     bucket: KeptInBucket | None
     trigger: int
-    shards: int
+    shards: int | None
     mask_key: Secret | None
     feeds: tuple[Feed, ...]
     outbox: Secret

@@ -37,7 +37,7 @@ class JobSection(Section):
     state: Annotated[str, AfterValidator(values.state), Field(examples=["state/"])]
     local: Annotated[Path | None, Field(examples=["local/"])] = None
     trigger: Annotated[str, AfterValidator(values.duration), Field(examples=["1 second"])] = "1 second"
-    shards: Annotated[int, Field(ge=1, le=4096, examples=[16])] = 16
+    shards: Annotated[int | None, Field(ge=1, le=4096, examples=[16])] = None
     mask_key: Annotated[str | None, Field(examples=["${MASK_KEY}"])] = None
 
 

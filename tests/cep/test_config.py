@@ -42,7 +42,7 @@ def test_defaults_are_those_of_the_manual(tmp_path: Path) -> None:
     loaded = load(tmp_path, GOOD)
     assert loaded.diagnostics == ()
     job = loaded.need()
-    assert (job.name, job.trigger, job.shards, job.http, job.receivers) == ("fraud", 10**9, 16, None, ())
+    assert (job.name, job.trigger, job.shards, job.http, job.receivers) == ("fraud", 10**9, None, None, ())
     assert (job.packs, job.state) == (tmp_path / "packs", tmp_path / "state")
     assert job.outbox_url({}) == f"sqlite:///{tmp_path}/state/outbox.db"
     assert job.feed("payment").source.path == f"{tmp_path}/inbox/*.jsonl"

@@ -60,7 +60,7 @@ class JobFolder:
     pack: str
     streams: tuple[str, ...]
     trigger: str = "200ms"
-    shards: int = 4
+    shards: int | None = 4
     more: str = ""
     environ: Mapping[str, str] = field(default_factory=dict)
     server: str = ""
@@ -80,10 +80,12 @@ class JobFolder:
         feeds = "".join(
             f'[feeds.{s}]\nsource = "files"\npath = "inbox/{s}/*.jsonl"\n' for s in streams or self.streams
         )
+        number = shards or self.shards
+        parts = "" if number is None else f"shards = {number}\n"
         outbox = f'[outbox]\nurl = "{self.server}"\n' if self.server else ""
         text = (
             f'[job]\nname = "test"\npacks = "packs/"\n{self._where()}trigger = "{self.trigger}"\n'
-            f"shards = {shards or self.shards}\n{outbox}{feeds}{self.more}"
+            f"{parts}{outbox}{feeds}{self.more}"
         )
         self.description.write_text(text, "utf-8")
 

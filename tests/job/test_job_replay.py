@@ -40,7 +40,11 @@ def _without_batch(alerts: list[dict[str, object]]) -> list[str]:
     return sorted(json.dumps({k: v for k, v in a.items() if k != "batch"}, sort_keys=True) for a in alerts)
 
 
-def test_starting_again_on_other_cores_adds_and_changes_no_alert(folder: JobFolder, spark: Spark) -> None:
+@pytest.mark.parametrize(("shards", "made"), [(4, 4), (None, 2)], ids=["four shards", "by the first cores"])
+def test_starting_again_on_other_cores_adds_and_changes_no_alert(
+    folder: JobFolder, spark: Spark, shards: int | None, made: int
+) -> None:
+    folder.shards = shards
     batches = []
     for cores, path in zip((1, 3, 2), _files(folder, 4, 3), strict=True):
         folder.more = f"[spark]\ncores = {cores}\n"
@@ -54,9 +58,8 @@ def test_starting_again_on_other_cores_adds_and_changes_no_alert(folder: JobFold
     found = [{name: value for name, value in alert.items() if name != "batch"} for alert in folder.alerts()]
     assert sorted(map(str, found)) == sorted(map(str, in_process(folder, batches)))
     assert found
-    assert json.loads(folder.state.layout_file.read_text("utf-8"))["partitions"] == 1, (
-        "fixed at the first start"
-    )
+    layout = json.loads(folder.state.layout_file.read_text("utf-8"))
+    assert (layout["shards"], layout["partitions"]) == (made, 1), "fixed at the first start"
 
 
 @pytest.mark.parametrize("deploy", [False, True], ids=["alone", "after a deploy"])

@@ -77,14 +77,15 @@ class Driver:
         self,
         around: Surroundings,
         running: Running,
+        shards: int,
         finished: Callable[[FinishedBatch], None],
         deployed: Callable[[bool], None],
     ) -> None:
         self.around = around
         self.deploys = Deploys(around, running, deployed)
-        self.preparation = Preparation(around, self.deploys)
+        self.preparation = Preparation(around, self.deploys, shards)
         self._results = BatchResults(around, self.deploys)
-        self._shards = running.job.shards
+        self._shards = shards
         self._finished = finished
         self._attempts = Attempts(around.folder.manifests, around.tell)
         self.failure: BaseException | None = None

@@ -28,10 +28,10 @@ class Preparation:
     as all of them is lost.
     """
 
-    def __init__(self, around: Surroundings, deploys: Deploys) -> None:
+    def __init__(self, around: Surroundings, deploys: Deploys, shards: int) -> None:
         self._around = around
         self._deploys = deploys
-        self._shards = deploys.running.job.shards
+        self._shards = shards
         self.running_time = RunningTime(time.monotonic_ns, around.clock)
         self.drain = False
         self.accepted: frozenset[str] = frozenset()

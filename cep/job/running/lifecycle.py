@@ -57,7 +57,7 @@ from cep.job.spark.java import require_java
 from cep.job.start import beforehand, origin
 from cep.job.start.inspection import look_over
 from cep.job.state_folder import lock
-from cep.job.state_folder.folder import FolderLayout, StateFolder
+from cep.job.state_folder.folder import SHARDS_A_CORE, FolderLayout, StateFolder
 from cep.sources.checkpoint import Checkpoint
 from cep.sources.waiting import Waiting
 from cep.web.metrics import Metrics
@@ -219,10 +219,11 @@ class _Lifecycle:
             return
         outbox = outbox or self._opened()
         self._stack.callback(port.close)  # before the outbox closes, which requests ask
-        driver = self._go_on(outbox, before)
+        shards = before.shards if before else job.shards or SHARDS_A_CORE * cores
+        driver = self._go_on(outbox, before, shards)
         self._take_events()
         streams = driver.deploys.fed(before.feeds if before else ())
-        layout = folder.settle_layout(job.shards, min(cores, job.shards), streams)
+        layout = folder.settle_layout(shards, min(cores, shards), streams)
         self._metrics.watch_outbox(outbox, self._delivery.names, self._progress.tell)
         self._delivery.start(outbox, self._stack)
         self._letters.start(outbox, self._stack)
@@ -262,7 +263,7 @@ class _Lifecycle:
                 raise origin.closed(self._folder)
         return outbox
 
-    def _go_on(self, outbox: Outbox, before: FolderLayout | None) -> Driver:
+    def _go_on(self, outbox: Outbox, before: FolderLayout | None, shards: int) -> Driver:
         """The driver of the batches to come, with what the folder and the outbox have of those before."""
         job, folder, tell = self._launch.job, self._folder, self._progress.tell
         accepted = look_over(folder, before, outbox, job, self._launch.mode.accepted, tell)
@@ -274,7 +275,7 @@ class _Lifecycle:
         outage = Outage(self._stop.wait)
         assure = self._leadership.assure if self._leadership else lambda: None
         around = Surroundings(folder, outbox, self._launch.environ, time.time_ns, tell, outage, assure)
-        driver = Driver(around, running, self._finished, self._metrics.deployed)
+        driver = Driver(around, running, shards, self._finished, self._metrics.deployed)
         driver.preparation.accepted = accepted
         if not self._launch.mode.once:
             checkpoint, asked = Checkpoint(folder.checkpoint), driver.preparation.asked

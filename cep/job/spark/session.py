@@ -54,6 +54,19 @@ logger.plan.level = error
 """
 
 
+SPARING = {
+    # room for a sort, and for a value that is sent to tasks: by default 16 MB and 4 MB each time
+    "spark.buffer.pageSize": "1m",
+    "spark.broadcast.blockSize": "256k",
+    # what Spark's page, which is off, would show of the last thousand batches
+    "spark.ui.retainedJobs": "1",
+    "spark.ui.retainedStages": "1",
+    "spark.ui.retainedTasks": "1",
+    "spark.sql.ui.retainedExecutions": "1",
+}
+"""Settings for batches of few large rows, which spare memory; [spark.conf] may have others."""
+
+
 def settings(folder: StateFolder, partitions: int) -> dict[str, str]:
     """Spark's settings, each of which was measured or is needed (docs/decisions, the job's settings).
 
@@ -156,7 +169,7 @@ def running(
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ["PYSPARK_PYTHON"] = machines.python or sys.executable
 
-    told = {**machines.conf, **place, **settings(folder, partitions)}
+    told = {**SPARING, **machines.conf, **place, **settings(folder, partitions)}
     classes = classes_of(folder)
     archive, listed = class_archive(program, classes, environment), folder.scratch / "classes"
     more = () if archive is None else archive.options(listed)

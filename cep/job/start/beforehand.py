@@ -73,7 +73,7 @@ def _handles(job: Job) -> list[Diagnostic]:
 def differences(job: Job, layout: FolderLayout) -> list[Diagnostic]:
     """Errors where a job file contradicts what its state folder fixes: the shards, the feeds' names."""
     found = []
-    if job.shards != layout.shards:
+    if job.shards not in (None, layout.shards):
         found.append(
             Diagnostic(
                 "CEP0722",

@@ -47,6 +47,8 @@ NAMES = (
 FORMAT = 4
 """Files of a folder of format 3 carry no checksums; it becomes one of format 4 when it is next used."""
 _READ = (3, FORMAT)
+SHARDS_A_CORE = 2
+"""Each shard of a batch has a share of its work that does not depend on its events (decision 85)."""
 
 
 def ended(process: int) -> bool:
