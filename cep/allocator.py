@@ -10,7 +10,7 @@ import ctypes
 
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3
 """Parameters of glibc's mallopt."""
-KEPT = 128 << 20
+KEPT = 48 << 20
 """Bytes at the end of the heap that may be free without being given back."""
 TAKEN = 16 << 20
 """Bytes that are taken at once beyond what is needed."""

@@ -35,6 +35,14 @@ def load(family: Family) -> dict[str, Callable[..., Any]]:
         return _loaded[family]
 
 
+def load_kept(family: Family) -> bool:
+    """Load a family if it was compiled before; whether it is loaded then. Compiles nothing."""
+    with _loading:
+        if family not in _loaded and (folder := folder_with(family)) and (entries := _read(family, folder)):
+            _loaded[family] = entries
+        return family in _loaded
+
+
 def _load(family: Family) -> dict[str, Callable[..., Any]]:
     folder = folder_with(family)
     entries = folder and _read(family, folder)

@@ -41,6 +41,8 @@ def add_up(scales: Scales, offset: int) -> int:
     return total
 """
 CALLER = """
+import os
+
 import numpy as np
 from kernels import loader
 from kernels.family import Family
@@ -52,6 +54,8 @@ loader.compiled = lambda *given: print("compiles") or compile_(*given)
 values = np.arange(3)
 values.flags.writeable = False
 scales = weights.Scales(values, np.zeros(3, np.int64))
+if "LOOKS_FIRST" in os.environ:
+    print("there" if loader.load_kept(family) else "missing")
 compiled = loader.load(family)["add_up"](scales, 1), scales.sums.tolist()
 scales.sums[:] = 0
 assert compiled == (family.interpreted()["add_up"](scales, 1), scales.sums.tolist())
@@ -122,6 +126,15 @@ def test_of_processes_that_begin_together_one_compiles(parts: Path, tmp_path: Pa
     assert sorted(outputs) == [(["31"], "")] * 3 + [(["compiles", "31"], "")]
     (folder,) = cache.iterdir()
     assert {one.name for one in folder.iterdir()} == {"add_up.code", "lock"}
+
+
+def test_what_looks_for_compiled_code_compiles_none(parts: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    assert said(start(parts, cache, LOOKS_FIRST="1")) == (["missing", "compiles", "31"], "")
+    assert said(start(parts, cache, LOOKS_FIRST="1")) == (["there", "31"], "")
+    (code,) = cache.glob("*/add_up.code")
+    code.write_bytes(code.read_bytes()[:-1])
+    assert said(start(parts, cache, LOOKS_FIRST="1")) == (["missing", "compiles", "31"], "")
 
 
 def test_damaged_code_is_not_loaded(parts: Path, tmp_path: Path) -> None:

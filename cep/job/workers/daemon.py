@@ -1,7 +1,7 @@
 """The process that Spark forks its Python workers from: it loads once what every worker needs.
 
 Spark's own daemon imports nothing before it forks, so that each worker spends its first second on imports.
-The modules below start no thread when they are imported; what does (numba's pools) is not imported here.
+None of the modules below starts a thread when it is imported, which a process that forks may not have.
 """
 
 from __future__ import annotations
@@ -35,10 +35,25 @@ def main() -> None:
     import rules.resolve
     import rules.structure  # noqa: F401
 
+    _share_kernels()
     # Spark has its workers collect garbage after every task; what is loaded here is none
     gc.collect()
     gc.freeze()
     manager()
+
+
+def _share_kernels() -> None:
+    """Load numba, LLVM and the kernels that all rules need, so that workers share their 100 MB.
+
+    What does not lie compiled on this machine is compiled by the first worker that needs it.
+    """
+    from alerts.compiled import ALERTS
+    from cep.decode.compiled import DECODING
+    from cep.hashing.compiled import FAMILY
+    from kernels.loader import load_kept
+
+    for family in (FAMILY, DECODING, ALERTS):
+        load_kept(family)
 
 
 if __name__ == "__main__":
