@@ -64,7 +64,7 @@ SPARING = {
     "spark.ui.retainedTasks": "1",
     "spark.sql.ui.retainedExecutions": "1",
 }
-"""Settings for batches of few large rows, which spare memory; [spark.conf] may have others."""
+"""Settings that spare memory where batches are few large rows; [spark.conf] may change all but `spark.ui`."""
 
 
 def settings(folder: StateFolder, partitions: int) -> dict[str, str]:

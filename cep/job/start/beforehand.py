@@ -81,7 +81,7 @@ def differences(job: Job, layout: FolderLayout) -> list[Diagnostic]:
                 f"the state folder {_state(job)} was made with shards = {layout.shards}, "
                 f"job.toml says {job.shards}",
                 job.places.value(("job", "shards")),
-                help=f"write shards = {layout.shards}; the number is fixed when a state folder is made",
+                help=f"write shards = {layout.shards}, or leave it out: it is fixed with a state folder",
             )
         )
     fed = {feed.name for feed in job.feeds}
