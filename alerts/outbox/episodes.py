@@ -25,6 +25,7 @@ from alerts.episodes.assigning import Coming, Growing, Lengths, Slot
 from alerts.episodes.assigning import assigned as assigned_to
 from alerts.episodes.episode import BY_JOB, STATES, Episode, Precision, Standing, State, slot
 from alerts.outbox import incidents
+from alerts.outbox.among import among
 from alerts.outbox.schema import ERASED, alerts, assigned, episodes, rules
 from alerts.outbox.write_rows import write_rows
 
@@ -51,7 +52,7 @@ def assign_some(connection: Connection, lengths: Lengths, most: int = STEP) -> b
         .order_by(a.number)
         .limit(most)
     )
-    rows = list(connection.execute(query))
+    rows = connection.execute(query).all()
     if not rows:
         return False
     rank = {severity: place for place, severity in enumerate(SEVERITIES)}
@@ -62,7 +63,7 @@ def assign_some(connection: Connection, lengths: Lengths, most: int = STEP) -> b
         coming.append((number, (pack, rule, key), time, severity))
     numbers = {one: slot(*one) for one in {one for _, one, _, _ in coming}}
     begun, longer = assigned_to(coming, _latest(connection, numbers.values()), lengths)
-    write_rows(connection, insert(episodes), _NAMES, [_begun(one, numbers[one.slot]) for one in begun])
+    write_rows(connection, insert(episodes), _NAMES, _begun(begun, numbers))
     _write_grown(connection, _GROWING, longer, worse=False)
     _write_grown(connection, (*_GROWING, "severity"), longer, worse=True)
     connection.execute(update(assigned).values(number=rows[-1].number))
@@ -73,22 +74,27 @@ def _latest(connection: Connection, slots: Collection[int]) -> Mapping[Slot, Gro
     """The last episode of each slot, by its number; they stay as they are until the transaction ends."""
     e, newest = episodes.c, episodes.alias("newest")
     found: dict[Slot, Growing] = {}
-    for some in _chunks(sorted(slots)):
-        firsts = select(func.max(newest.c.first)).where(newest.c.slot.in_(some)).group_by(newest.c.slot)
-        query = select(*_OF_GROWING, e.state == "closed").where(e.first.in_(firsts)).with_for_update()
-        for row in connection.execute(query):
-            first, pack, rule, key, last, count, began, ended, length, worst, closed = row
-            one = pack, rule, key
-            found[one] = Growing(first, one, last, count, began, ended, length, worst, worst, bool(closed))
+    firsts = select(func.max(newest.c.first)).where(among(connection, newest.c.slot, slots))
+    mine = e.first.in_(firsts.group_by(newest.c.slot))
+    query = select(*_OF_GROWING, e.state == "closed").where(mine).with_for_update()
+    for row in connection.execute(query).all():
+        first, pack, rule, key, last, count, began, ended, length, worst, closed = row
+        one = pack, rule, key
+        found[one] = Growing(first, one, last, count, began, ended, length, worst, worst, bool(closed))
     return found
 
 
-def _begun(one: Growing, number: int) -> tuple[object, ...]:
-    said = Standing()
-    return (
-        one.first, number, *one.slot, one.last, one.alerts, one.began, one.ended, one.length, one.worst,
-        said.state, said.verdict, said.note, said.by, said.at,
-    )  # fmt: skip
+def _begun(some: Sequence[Growing], numbers: Mapping[Slot, int]) -> list[tuple[object, ...]]:
+    """The rows of episodes that begin; `numbers` are those of their slots."""
+    new = Standing()
+    said = new.state, new.verdict, new.note, new.by, new.at
+    return [
+        (
+            one.first, numbers[one.slot], *one.slot, one.last, one.alerts, one.began, one.ended, one.length,
+            one.worst, *said,
+        )
+        for one in some
+    ]  # fmt: skip
 
 
 def _write_grown(

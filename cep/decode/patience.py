@@ -34,6 +34,14 @@ def kernel_for(octets: int) -> Kernel | None:
     _LEFT.octets -= octets if at_hand() is None else LOADED * octets
     if _LEFT.octets > 0 or octets < SMALLEST:
         return None
-    from cep.decode.compiled import load
+    from cep.decode.compiled import load as compiled
 
-    return load()
+    return compiled()
+
+
+def load() -> None:
+    """Has blocks read by the kernel from now on."""
+    from cep.decode.compiled import load as compiled
+
+    compiled()
+    _LEFT.octets = 0

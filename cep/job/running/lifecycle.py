@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 
 from alerts.outbox import Outbox
 from cep.buckets import UNFIT
+from cep.collector import settled
 from cep.config import Job, SecretError
 from cep.errors import NO_STANDBY, ConfigurationError
 from cep.files import write_json
@@ -236,6 +237,7 @@ class _Lifecycle:
             return
         self._stop.stage = lambda: _stage(driver)
         session = session or self._session(spark, layout.partitions, cores, log)
+        settled()
         self._batches(session, driver, layout, cores)
         if self._launch.mode.once:
             self._delivery.finish()

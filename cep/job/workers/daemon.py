@@ -43,17 +43,21 @@ def main() -> None:
 
 
 def _share_kernels() -> None:
-    """Load numba, LLVM and the kernels that all rules need, so that workers share their 100 MB.
+    """Load numba, LLVM and the kernels that all rules need, which workers then share and use from their first
+    event on.
 
-    What does not lie compiled on this machine is compiled by the first worker that needs it.
+    What does not lie compiled on this machine is compiled by the first worker for which it pays.
     """
+    from alerts import patience as alerts
     from alerts.compiled import ALERTS
+    from cep.decode import patience as decoding
     from cep.decode.compiled import DECODING
-    from cep.hashing.compiled import FAMILY
+    from cep.hashing import compiled as strings
     from kernels.loader import load_kept
 
-    for family in (FAMILY, DECODING, ALERTS):
-        load_kept(family)
+    for family, use in ((strings.FAMILY, strings.load), (DECODING, decoding.load), (ALERTS, alerts.load)):
+        if load_kept(family):
+            use()
 
 
 if __name__ == "__main__":

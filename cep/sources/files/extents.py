@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
+
+import xxhash
 
 from cep.decode.letters import DeadLetter
 from cep.sources.source import GoneError
@@ -78,7 +80,7 @@ def difference(was: FileExtent, *, thorough: bool = False) -> str | None:
         if status.st_size < was.length:
             return f"has {status.st_size:,} bytes; it had {was.length:,}"
         with Path(was.path).open("rb", buffering=0) as file:
-            if _digest(file, was.length) != was.digest:
+            if _digest(file, was.length, _hash_of(was.digest)) != was.digest:
                 return "does not hold what it held"
     except OSError as error:
         return unreadable(error)
@@ -153,19 +155,27 @@ def unreadable(error: OSError) -> str:
     return f"cannot be read: {(error.strerror or str(error)).lower()}"
 
 
-def _digest(file: BinaryIO, length: int) -> str:
-    """SHA-256 of the first `length` bytes of a file; of more than `WHOLE`, of those at either end."""
-    digest = hashlib.sha256()
+def _hash_of(digest: str) -> Callable[[], Any]:
+    """The hash that a digest is of: XXH3 of 128 bits, or SHA-256 in state folders of earlier programs."""
+    return hashlib.sha256 if len(digest) == 2 * hashlib.sha256().digest_size else xxhash.xxh3_128
+
+
+def _digest(file: BinaryIO, length: int, hash_: Callable[[], Any] = xxhash.xxh3_128) -> str:
+    """The hash of the first `length` bytes of a file; of more than `WHOLE`, of those at either end.
+
+    It tells what changed by mistake: who may write to a feed can do worse than have one hash for two files.
+    """
+    digest = hash_()
     if length <= WHOLE:
         _take(file, length, digest)
     else:
         _take(file, WHOLE // 2, digest)
         file.seek(length - WHOLE // 2)
         _take(file, WHOLE // 2, digest)
-    return digest.hexdigest()
+    return str(digest.hexdigest())
 
 
-def _take(file: BinaryIO, length: int, digest: hashlib._Hash) -> None:
+def _take(file: BinaryIO, length: int, digest: Any) -> None:
     while length > 0 and (chunk := file.read(min(_CHUNK, length))):
         digest.update(chunk)
         length -= len(chunk)

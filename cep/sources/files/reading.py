@@ -19,6 +19,7 @@ from cep.decode.bounds import LONGEST, SHOWN, LetterBudget, too_long
 from cep.decode.formats import BY_NAME, FeedFormat, UnknownFormatError
 from cep.decode.inflate import Inflated, inflated
 from cep.decode.letters import DeadLetter, Decoded, Stage
+from cep.decode.lines import count_newlines
 from cep.decode.parquet_rows import opened
 from cep.events import Events, event_schema
 from cep.sources.files.splits import Split
@@ -217,7 +218,7 @@ class _Reading:
     def _parts(self, data: bytes) -> Iterator[memoryview]:
         """A block that ends where a record does, in parts if it has many lines."""
         view, begin = memoryview(data), 0
-        size = len(data) if data.count(b"\n") <= LINES else _PART
+        size = len(data) if count_newlines(data) <= LINES else _PART
         while begin < len(data):
             length = len(data) - begin
             while size < length:

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from cep.collector import settled
 from cep.exact.kernel import MODULES
+from cep.hashing import compiled as strings
 from cep.operators.windows.kernel import (
     compact,
     distincts,
@@ -29,7 +30,11 @@ WINDOWS = Family(
 
 @lru_cache(maxsize=1)
 def load() -> Engine:
-    """The compiled engine: some seconds of processor the first time on a machine, then a tenth of one."""
+    """The compiled engine: some seconds of processor the first time on a machine, then a tenth of one.
+
+    Strings are hashed and numbered compiled from then on, too.
+    """
+    strings.load()
     engine = Engine(**loader.load(WINDOWS))
     settled()
     return engine
