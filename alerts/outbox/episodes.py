@@ -29,7 +29,7 @@ from alerts.outbox.among import among
 from alerts.outbox.schema import ERASED, alerts, assigned, episodes, rules
 from alerts.outbox.write_rows import write_rows
 
-STEP = 5_000
+STEP = 10_000
 """Alerts that a transaction assigns, so that a batch does not wait for longer than that takes."""
 _CHUNK = 500
 _COLUMNS = tuple(column for column in episodes.columns if column.name != "slot")

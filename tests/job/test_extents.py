@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -80,6 +82,24 @@ def test_a_file_is_compared_with_what_it_was(
     ("change", "said"),
     [
         (added, None),
+        (lambda path: written(path, b"x", 5), OTHER),
+        (lambda path: written(path, b"5", 5), None),
+    ],
+)
+def test_a_file_that_an_earlier_program_looked_at_is_compared_by_its_hash(
+    tmp_path: Path, change: Change, said: str | None
+) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"0123456789")
+    was = replace(extent("s", str(path)), digest=sha256(path.read_bytes()).hexdigest())
+    change(path)
+    assert difference(was, thorough=True) == said
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (added, None),
         (lambda path: os.utime(path, (1, 1)), "was written again, with the same length"),
         (lambda path: written(path, b"x", 5), OTHER),
         (lambda path: written(path, b"x", WHOLE + 5), OTHER),
@@ -146,7 +166,7 @@ def test_a_file_that_grew_is_digested_once_and_not_for_every_split(
     digested: list[int] = []
     real = of_files._digest
     monkeypatch.setattr(
-        of_files, "_digest", lambda file, length: digested.append(length) or real(file, length)
+        of_files, "_digest", lambda file, length, *of: digested.append(length) or real(file, length, *of)
     )
     path = tmp_path / "a.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in payments(1, 50)))
