@@ -7,6 +7,7 @@ memory       what alert stages keep, in the database
 heads        ids as numbers
 insert       alerts into their table
 record       one batch, once
+among        rows whose number is one of many
 trailing     the indexes that pages are read by
 pages        which alerts a page shows
 counts       how many a page tells of
