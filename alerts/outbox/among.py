@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 def among(connection: Connection, of: ColumnElement[int], numbers: Collection[int]) -> ColumnElement[bool]:
     """The condition that a column of whole numbers has one of these.
 
-    `in_` writes a parameter for each number, at ten times the cost, and databases take only so many.
+    `in_` writes a parameter for each number, of which databases take only so many.
     """
     text = ",".join(map(str, numbers))
     if connection.dialect.name == "postgresql":

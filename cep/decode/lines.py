@@ -104,7 +104,7 @@ class Lines:
 
 
 def count_newlines(data: bytes | memoryview) -> int:
-    """The number of newlines, in a third of the time of `bytes.count` where a line has some 150 bytes."""
+    """The number of newlines, in two fifths of the time of `bytes.count` where a line has some 150 bytes."""
     octets = np.frombuffer(data, np.uint8)
     return sum(
         int(np.count_nonzero(octets[begin : begin + _AT_ONCE] == _NEWLINE))

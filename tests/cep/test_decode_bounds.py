@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 from decoding import stream_of
+from hypothesis import given
+from hypothesis import strategies as st
 
-from cep.decode import DeadLetter, bounds, decoder
+from cep.decode import DeadLetter, bounds, decoder, lines
 from cep.sources.files.reading import read
 from cep.sources.files.splits import splits
 from rules.types import Scalar
@@ -31,6 +33,14 @@ def found(path: Path, block: int = 4 << 20) -> tuple[list[int], list[DeadLetter]
             places += decoded.events.table.column("@offset").to_pylist()
             dead += decoded.dead
     return places, dead
+
+
+@given(st.binary(max_size=40), st.integers(1, 9))
+def test_newlines_are_counted_across_pieces(data: bytes, size: int) -> None:
+    data = data.replace(b"a", b"\n").replace(b"\0", b"\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines, "_AT_ONCE", size)
+        assert lines.count_newlines(memoryview(data)) == data.count(b"\n")
 
 
 def bomb(path: Path, octet: bytes, behind: bytes = b"", size: int = BOMB) -> None:
