@@ -25,14 +25,14 @@ Letter = tuple[int, str, str, int, str, str, bytes]
 
 IN_THE_DECODER = """
 import os, signal
-from cep.decode.json_lines import JsonReader
-whole = JsonReader.read
-def read(self, chosen):
+from cep.decode import blocks
+whole = blocks.salvage
+def salvage(reader, chosen):
     for number in chosen:
-        if b'"POISON' in self.lines[int(number)]:
+        if b'"POISON' in reader.octets(int(number)):
             {end}
-    return whole(self, chosen)
-JsonReader.read = read
+    return whole(reader, chosen)
+blocks.salvage = salvage
 """
 IN_THE_MATCHER = """
 import os, signal
@@ -48,13 +48,13 @@ SingleOperator.advance = advance
 """
 BEYOND_ITS_MEMORY = """
 import os, signal
-from cep.decode.json_lines import JsonReader
-whole = JsonReader.read
-def read(self, chosen):
+from cep.decode import blocks
+whole = blocks.salvage
+def salvage(reader, chosen):
     if len(chosen) > 300:
         os.kill(os.getpid(), signal.SIGKILL)
-    return whole(self, chosen)
-JsonReader.read = read
+    return whole(reader, chosen)
+blocks.salvage = salvage
 """
 ONCE = """
 marker = os.environ["CEP_DIED"]
@@ -90,7 +90,7 @@ THE_VERSION_BEFORE = """
 import cep.decode.parquet_rows as rows
 rows._check_utf8 = lambda *_: None
 """
-ENDS = 'os._exit(9) if b"POISON-18" in self.lines[int(number)] else os.kill(os.getpid(), signal.SIGSEGV)'
+ENDS = 'os._exit(9) if b"POISON-18" in reader.octets(int(number)) else os.kill(os.getpid(), signal.SIGSEGV)'
 
 
 @pytest.fixture
