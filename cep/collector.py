@@ -40,9 +40,11 @@ _NEVER = 1_000_000_000
 
 
 def settled() -> None:
-    """Freeze what has been made until now: it lives as long as the process: no collection looks at it again.
+    """Freeze what has been made until now, but for rubbish: it lives as long as the process. No collection
+    looks at it again.
 
-    Spark's workers collect after every task, and many alerts make a full collection due: of the hundred
-    thousand objects of numba alone each takes 40 ms.
+    Spark's workers collect after every task, and many alerts make a full collection due, there and in the
+    driver: of the hundred thousand objects of numba alone each takes 40 ms.
     """
+    gc.collect()  # rubbish that is frozen would stay for ever
     gc.freeze()

@@ -6,11 +6,11 @@ None of the modules below starts a thread when it is imported, which a process t
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
 
 from cep.allocator import keep_freed
+from cep.collector import settled
 from cep.without_pandas import hide_pandas
 
 
@@ -36,9 +36,7 @@ def main() -> None:
     import rules.structure  # noqa: F401
 
     _share_kernels()
-    # Spark has its workers collect garbage after every task; what is loaded here is none
-    gc.collect()
-    gc.freeze()
+    settled()
     manager()
 
 
