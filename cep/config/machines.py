@@ -30,6 +30,7 @@ FIXED = (
     "spark.sql.codegen.",
     "spark.sql.execution.arrow.maxRecordsPerBatch",
     "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled",
+    "spark.sql.optimizer.pruneFiltersCanPruneStreamingSubplan",
     "spark.sql.session.timeZone",
     "spark.sql.sources.parallelPartitionDiscovery.threshold",
     "spark.sql.streaming.",

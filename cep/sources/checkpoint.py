@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 FEED = "feed_"
 """Prefix of the name of a feed's source; its stream's name follows."""
+TICKS = "ticks"
+"""The name of the source of ticks."""
 
 _CRC = struct.Struct(">4sI")
 _SUMMED = 512
@@ -60,20 +62,29 @@ class Checkpoint:
 
     def offsets(self, batch: int) -> dict[str, Any]:
         """Up to where a batch reads every feed, by stream: JSON, as Spark's source of it counts."""
-        path = self.offsets_file(batch)
-        lines = text(path).split("\n")
-        found: dict[str, Any] = {}
+        found = self._offsets(batch).items()
+        return {source.removeprefix(FEED): offset for source, offset in found if source.startswith(FEED)}
+
+    def ticked(self) -> bool:
+        """True if the last batch is over or has a tick; of a run that takes what is there only the first has
+        one (cep.sources.ticks)."""
+        begun = self.batches("offsets")
+        if not begun or begun[-1] in self.batches("commits"):
+            return True
+        before = self._offsets(begun[-1] - 1) if begun[-1] else {}
+        return self._offsets(begun[-1]).get(TICKS) != before.get(TICKS)
+
+    def _offsets(self, batch: int) -> dict[str, Any]:
+        """Up to where a batch reads every source, by its name."""
+        lines = text(self.offsets_file(batch)).split("\n")
         try:
             if lines[0] != "v2":
                 raise ValueError("another version")
             json.loads(lines[1])
-            for line in lines[2:]:
-                source, _, offset = line.partition(":")
-                if source.startswith(FEED) and offset != _ABSENT:
-                    found[source.removeprefix(FEED)] = json.loads(offset)
+            parted = (line.partition(":") for line in lines[2:])
+            return {source: json.loads(offset) for source, _, offset in parted if offset != _ABSENT}
         except (ValueError, IndexError) as error:
             raise self.no_record(batch) from error
-        return found
 
     def offsets_file(self, batch: int) -> AnyPath:
         """Where Spark has written up to where a batch reads."""

@@ -113,17 +113,7 @@ class Options:
     span: Callable[..., Span]
 
 
-class Streaming(Protocol):
-    """The streaming table that Spark plans batches by: all that is asked of ticks."""
-
-    def frame(self, session: SparkSession, name: str) -> DataFrame:
-        """A streaming table of one long column, read by a source of that name.
-
-        Its offsets alone matter. A source with few rows may give them; one with many gives none.
-        """
-
-
-class Source(Streaming, Protocol[E, P]):
+class Source(Protocol[E, P]):
     """Where one stream's events come from. Methods with a body need no other one in most sources."""
 
     noun: ClassVar[str]
@@ -134,6 +124,13 @@ class Source(Streaming, Protocol[E, P]):
     """True where Spark needs jars that it does not bring (cep.job.spark.jars)."""
     counted: ClassVar[bool] = False
     """True where `ends` and `reached` tell how far it is, since Spark gives no row of it."""
+
+    def frame(self, session: SparkSession, name: str) -> DataFrame:
+        """A streaming table of one long column, read by a Spark source of that name.
+
+        Its offsets alone matter, by which Spark plans batches. One that is `counted` has no row; another has
+        a row or more in every batch that reads some of it.
+        """
 
     def within(self, state: AnyPath) -> Source[E, P]:
         """The source of a job whose state is there: of those that keep in it what they read."""

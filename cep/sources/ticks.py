@@ -5,30 +5,25 @@ Spark keeps no list of these, as it does of files, so that a job can tick for ye
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from cep.sources.checkpoint import TICKS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-TICKS = "ticks"
-"""The name of the source of ticks; no stream can have it, for a stream's source is `feed_NAME`."""
 
+def ticks(session: SparkSession) -> DataFrame:
+    """A streaming table of one long column: one row a batch, and none after the first of a run that takes
+    what is there."""
+    from pyspark.sql import functions as f
 
-@dataclass(frozen=True, slots=True)
-class Ticks:
-    """The source of ticks."""
-
-    def frame(self, session: SparkSession, name: str) -> DataFrame:
-        """One row a batch."""
-        from pyspark.sql import functions as f
-
-        ticks = (
-            session.readStream.format("rate-micro-batch")
-            .option("rowsPerBatch", "1")
-            .option("numPartitions", "1")
-            .option("startTimestamp", "0")
-            .name(name)
-            .load()
-        )
-        return ticks.select(f.col("value").alias("length"))
+    rows = (
+        session.readStream.format("rate-micro-batch")
+        .option("rowsPerBatch", "1")
+        .option("numPartitions", "1")
+        .option("startTimestamp", "0")
+        .name(TICKS)
+        .load()
+    )
+    return rows.select(f.col("value").alias("length"))

@@ -22,6 +22,7 @@ from cep.job.spark.cluster import clustered
 from cep.job.spark.gateway import LOCAL_FILES, classpath, command, launched
 from cep.job.spark.jars.fetched import KAFKA, S3
 from cep.job.spark.java import require_java
+from cep.job.spark.listing import UNREAD
 from cep.job.state_folder.folder import StateFolder
 from cep.sources.files.spark_log import COMPACTED
 
@@ -102,6 +103,7 @@ def settings(folder: StateFolder, partitions: int) -> dict[str, str]:
         # Spark 4.2.0 leaves the number of partitions out of such a log (SPARK-59919), and this check, which
         # is for an offline tool that is not used here, then fails on every batch that was begun and not ended
         "spark.sql.streaming.checkUnfinishedRepartitionOnRestart": "false",
+        **UNREAD,
         "spark.sql.streaming.metricsEnabled": "false",
         "spark.sql.streaming.numRecentProgressUpdates": "10",
         # the log of files read grows for ever and is rewritten whole each time

@@ -15,6 +15,7 @@ from cep.job.spark.listing import listing
 from cep.job.state_folder.folder import FolderLayout, StateFolder
 from cep.job.workers.mapper import Lanes
 from cep.job.workers.matcher import Matcher
+from cep.sources.checkpoint import Checkpoint, DamagedError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -44,7 +45,7 @@ def start(
     mapper = pickled(declared.MAPPER, Lanes(shared, lanes, keys, named, environ))
     matcher = pickled(declared.MATCHER, Matcher(shared, keys))
     matched = (
-        listing(session, feeds, lanes)
+        listing(session, feeds, lanes, trigger is not None and _ticked(folder))
         .mapInArrow(mapper, MAPPED)
         .groupBy("shard")
         .transformWithState(matcher, MATCHED, "append", "none")
@@ -57,3 +58,11 @@ def start(
     if trigger is None:
         return writer.trigger(availableNow=True).start()
     return writer.trigger(processingTime=f"{round(trigger * 1000)} milliseconds").start()
+
+
+def _ticked(folder: StateFolder) -> bool:
+    """True if the batch that is run first, which may have been begun before, has a tick."""
+    try:
+        return Checkpoint(folder.checkpoint).ticked()
+    except DamagedError:  # which Spark finds, too
+        return False

@@ -53,7 +53,6 @@ class Kafka(Source[KafkaExtent, KafkaPart]):
         """Nothing but offsets: Spark leaves out to read what cannot pass."""
         from pyspark.sql import functions as f
 
-        session.conf.set("spark.sql.optimizer.pruneFiltersCanPruneStreamingSubplan", "true")
         told = for_spark(revealed(self.cluster.options, os.environ), _text)
         reader = (
             session.readStream.format("kafka")

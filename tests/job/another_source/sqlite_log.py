@@ -98,7 +98,6 @@ class Log(Source[LogExtent, LogPart]):
     def frame(self, session: SparkSession, name: str) -> DataFrame:
         """Nothing but offsets: Spark leaves out to read what cannot pass."""
         session.dataSource.register(LogOffsets)
-        session.conf.set("spark.sql.optimizer.pruneFiltersCanPruneStreamingSubplan", "true")
         offsets = session.readStream.format("sqlite_log").option("file", self.file).name(name).load()
         return offsets.where(f.lit(False)).select("length")
 
