@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import xxhash
 
 from cep.batch.arrivals import single
 from cep.batch.payload import from_ipc, to_ipc
@@ -40,15 +41,20 @@ from cep.state.numbered import Numbered
 from cep.state.segments import Content, Segment, indexed
 
 MAGIC, MAGIC_OF_PART = b"CEPs", b"CEPp"
-VERSION, OLDEST = 9, 5
+VERSION, OLDEST = 10, 5
 """The newest and the oldest version that can be read: in 5 no chain of events has a splice, before 7 no
-match is kept that was raised, before 8 no run is packed, and before 9 no windows are bytes."""
+match is kept that was raised, before 8 no run is packed, before 9 no windows are bytes, and before 10 all
+digests are SHA-256."""
 PLAIN = 6
 """The version that is written where there is none of these: earlier programs read it."""
 _SINCE = {RAISED: 7, PACKED: 8}
 """The version in which a kind of state came, after that one."""
 _COMPACT = 9
 """That of windows as bytes."""
+_QUICK = 10
+"""That of a part whose digest is XXH3."""
+LARGE = 1 << 16
+"""Bytes from which a part has such a digest: of less no time is saved, and earlier programs read it."""
 _HEAD, _LENGTH = struct.Struct("<4sHI"), struct.Struct("<I")
 _DIGEST = 32
 Ints = npt.NDArray[np.int64]
@@ -240,6 +246,9 @@ class _Reader:
 
 
 def _digest(data: bytes) -> str:
+    """The digest of a part, by its version."""
+    if _HEAD.unpack_from(data)[1] >= _QUICK:
+        return xxhash.xxh3_128_hexdigest(data)
     return hashlib.sha256(data).hexdigest()[:_DIGEST]
 
 
@@ -323,6 +332,8 @@ def _part(part: StatePart) -> bytes:
                 ],
                 "texts": [ints(content.texts.numbers), table(content.texts.table)],
             }
+    if sum(map(len, blobs)) >= LARGE:
+        version = _QUICK
     return _packed(MAGIC_OF_PART, head, blobs, version)
 
 

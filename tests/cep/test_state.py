@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
+import xxhash
 from duel import pack_of
 from event_tables import tables
 from random_streams import SECOND, Arrival
@@ -16,9 +18,10 @@ from cep.batch.clock import Clock
 from cep.inprocess.session import Session, StoredShard
 from cep.packs.compile import compile_plan
 from cep.plan.plan import Plan
+from cep.shard import state_bytes
 from cep.shard.advance import MatchOptions, match_shard
 from cep.shard.memory import Merging
-from cep.shard.state_bytes import MAGIC, MAGIC_OF_PART, StateError
+from cep.shard.state_bytes import MAGIC, MAGIC_OF_PART, StateError, stored_parts
 
 GOLDEN = Path(__file__).parent / "golden" / "state-6.json"
 BEFORE = GOLDEN.with_name("state-5.json")
@@ -154,6 +157,49 @@ def test_a_part_of_another_moment_is_named() -> None:
         mixed.memory()
 
 
+def of_many(number: int) -> StoredShard:
+    """The state of so many keys."""
+    session = Session(plan())
+    events = [event(n, 1, f"key {n}", 1.0) for n in range(number)]
+    session.feed(tables(session.plan.packs[0], events), SECOND)
+    session.store()
+    return session.stored[0]
+
+
+def version_and_digest(stored: StoredShard) -> tuple[int, str]:
+    """Of the longest part."""
+    number, part = max(stored.parts.items(), key=lambda one: len(one[1]))
+    return int.from_bytes(part[4:6], "little"), stored_parts(stored.head)[number].digest
+
+
+def test_a_large_part_has_a_digest_by_xxh3_and_one_of_before_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    large = of_many(3_000)
+    monkeypatch.setattr(state_bytes, "LARGE", 1 << 30)
+    before = of_many(3_000)
+    (version, digest), (version_before, digest_before) = map(version_and_digest, (large, before))
+    longest, longest_before = (max(of.parts.values(), key=len) for of in (large, before))
+    assert len(longest) > 1 << 16
+    assert (version, digest) == (10, xxhash.xxh3_128_hexdigest(longest))
+    assert (version_before, digest_before) == (6, hashlib.sha256(longest_before).hexdigest()[:32])
+    # The same state, whatever its parts are named by.
+    again = [StoredShard(), StoredShard()]
+    for one, of in zip(again, (large, before), strict=True):
+        one.put(of.memory())
+    assert again[0] == again[1] == before
+
+
+def test_damage_in_a_large_part_is_told_from_a_part_of_another_moment() -> None:
+    large, other = of_many(3_000), of_many(3_001)
+    number = max(large.parts, key=lambda one: len(large.parts[one]))
+    for place in (3, 4, 5, 6, 9, 50, 40_000, len(large.parts[number]) - 1):
+        data = bytearray(large.parts[number])
+        data[place] ^= 0x41
+        with pytest.raises(StateError, match="state of a shard"):
+            replace(large, parts={**large.parts, number: bytes(data)}).memory()
+    with pytest.raises(StateError, match=f"part {number} of the state of a shard is of another moment"):
+        replace(large, parts={**large.parts, number: other.parts[number]}).memory()
+
+
 def test_an_earlier_version_is_refused_with_a_way_out() -> None:
     head = bytearray(stored().head or b"")
     head[4] = 4
@@ -166,8 +212,8 @@ def test_a_later_version_is_named() -> None:
     head = bytearray(whole.head or b"")
     assert head[:4] == MAGIC
     assert {part[:4] for part in whole.parts.values()} == {MAGIC_OF_PART}
-    head[4] = 10
-    with pytest.raises(StateError, match="has version 10; this program reads up to version 9"):
+    head[4] = 11
+    with pytest.raises(StateError, match="has version 11; this program reads up to version 10"):
         StoredShard(bytes(head)).memory()
 
 
