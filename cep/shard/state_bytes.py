@@ -54,7 +54,7 @@ _COMPACT = 9
 _QUICK = 10
 """That of a part whose digest is XXH3."""
 LARGE = 1 << 16
-"""Bytes from which a part has such a digest: of less no time is saved, and earlier programs read it."""
+"""Bytes of columns from which a part has such a digest; one of less is read by earlier programs, too."""
 _HEAD, _LENGTH = struct.Struct("<4sHI"), struct.Struct("<I")
 _DIGEST = 32
 Ints = npt.NDArray[np.int64]

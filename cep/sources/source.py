@@ -128,8 +128,9 @@ class Source(Protocol[E, P]):
     def frame(self, session: SparkSession, name: str) -> DataFrame:
         """A streaming table of one long column, read by a Spark source of that name.
 
-        Its offsets alone matter, by which Spark plans batches. One that is `counted` has no row; another has
-        a row or more in every batch that reads some of it.
+        Its offsets alone matter, by which Spark plans batches. A source needs a row in each batch of it only
+        where it is not `counted`, and a run that takes what is there may have several batches: the later ones
+        have no tick.
         """
 
     def within(self, state: AnyPath) -> Source[E, P]:
