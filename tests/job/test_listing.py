@@ -94,7 +94,9 @@ def test_in_a_batch_without_a_tick_files_have_a_partition_for_each_lane(
             (job.inbox / f"{name}.jsonl").write_text("{}\n")
         job.once(3, ticking=False)
     assert job.batches == [[0, 1, 2]] * 3
-    assert "MicroBatchScan" not in job.plans[0]
+    (plan,) = job.plans  # of the last batch
+    assert "FileScan" in plan
+    assert "MicroBatchScan" not in plan
 
 
 def test_what_was_begun_without_a_tick_is_run_again_by_a_job_that_goes_on(
