@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
@@ -26,7 +27,23 @@ def hide_pandas() -> None:
     sys.meta_path.insert(0, _FINDER)
 
 
-def show_pandas() -> None:
-    """Let pandas be imported again, where it was hidden. Arrow goes on without it."""
-    if _FINDER in sys.meta_path:
-        sys.meta_path.remove(_FINDER)
+@contextmanager
+def pandas_by_name() -> Iterator[None]:
+    """Within the block an import of pandas, where it is hidden, gives a module that has its version and
+    nothing else.
+
+    Spark asks for the version before it takes a function of Arrow, and needs nothing more of it (decision
+    90). Raises PackageNotFoundError where pandas is not installed.
+    """
+    if _FINDER not in sys.meta_path:
+        yield
+        return
+    from importlib import metadata
+
+    named = ModuleType("pandas")
+    named.__dict__["__version__"] = metadata.version("pandas")
+    sys.modules["pandas"] = named
+    try:
+        yield
+    finally:
+        del sys.modules["pandas"]

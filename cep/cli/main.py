@@ -39,7 +39,7 @@ VERBS: dict[str, tuple[str, str]] = {
 """Verb to its module and its line in the help, in the order of the help."""
 
 _NO_PANDAS = frozenset({"check", "eval", "explain", "fmt", "percolate", "run", "test"})
-"""Verbs that nobody waits half a second for; `run` has pandas once Java has begun, for Spark asks for it."""
+"""Verbs that nobody waits half a second for."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -123,6 +123,10 @@ def _dispatch(given: list[str], alone: bool) -> int:
         from cep.without_pandas import hide_pandas
 
         hide_pandas()
+    if alone and verb == "run":
+        from cep.allocator import share_freed
+
+        share_freed()
     code: int = importlib.import_module(VERBS[verb][0]).run(arguments)
     return code
 

@@ -78,12 +78,27 @@ def test_a_damaged_archive_is_not_used_and_stops_nothing(tmp_path: Path, spark: 
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 0xFF
     path.chmod(0o600)
-    path.write_bytes(data)
-    assert started(archive, listed, "-Xshare:on") != 0
-    assert started(archive, listed) == 0
-    path.write_bytes(data[: len(data) // 3])  # a JVM that is given this crashes
-    assert archive.there() is None
-    assert started(archive, listed) == 0
+    for damaged in (data, data[: len(data) // 3]):  # a JVM that is given half a file crashes
+        path.write_bytes(damaged)
+        assert archive.there() is None
+        assert archive.options(listed) == (f"-XX:DumpLoadedClassList={listed}",)
+        assert started(archive, listed) == 0
+    with made_later(archive, listed, tmp_path / "log", pace=AT_ONCE) as thread:
+        assert thread is not None
+        thread.join()
+    assert kept(archive) == archive.there()  # in its place
+    assert started(archive, listed, "-Xshare:on") == 0
+
+
+@pytest.mark.slow
+def test_an_archive_is_mapped_where_it_was_made_for(tmp_path: Path, spark: Path) -> None:
+    archive, listed = made(tmp_path / "cache", spark, tmp_path), tmp_path / "classes"
+    line = [str(archive.java), "-XX:+UseSerialGC", "-Xmx1g", *archive.options(listed), "-Xlog:cds"]
+    told = subprocess.run([*line, "-cp", archive.classpath, "-version"], capture_output=True, text=True)
+    mapped = [one for one in told.stdout.splitlines() if "Mapped static" in one]
+    assert any("ReadOnly" in one for one in mapped)
+    # of addresses that are to be rewritten there is a bitmap
+    assert not any("Bitmap" in one for one in mapped), mapped
 
 
 @pytest.mark.slow

@@ -27,6 +27,7 @@ UNIMPORTED = {
     "itsdangerous": "Starlette's sessions import it, and Starlette does not require it",
     "kafka-python": "the broker of tests imports it, by a name that folders of ours have, too",
     "mypy": "a command",
+    "pandas": "Spark asks for its version before it takes a function of Arrow",
     "psycopg": "SQLAlchemy's driver of PostgreSQL",
     "pytest-timeout": "a plugin of pytest",
     "pytest-xdist": "a plugin of pytest",

@@ -3,7 +3,7 @@
 A JVM that maps the file reads, checks and links none of sixteen thousand classes again, which is half of what
 it does until the first batch. A job without a file has its JVM list the classes that it loads, and a minute
 after its start makes the file of that list, in a process of least priority. The file's name tells of which
-Java and which jars it is, and the JVM checks that, too; a file that does not fit is not used.
+Java and which jars it is, and the JVM checks that, too; a file that does not fit, or is damaged, is not used.
 
 What is in it runs: neither the folder nor the file may belong to another user or be open to writing by one.
 """
@@ -19,9 +19,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
+
+import xxhash
 
 VARIABLE = "CEP_CACHE"
 """The environment variable that names another folder; empty: none."""
@@ -29,6 +32,8 @@ _HALF = 3600.0
 """Seconds after which a file that is not finished is one of a job that was killed."""
 _SAME = ("-XX:+UseSerialGC", "-Xmx1g")
 """Options that the file's making and its use must share."""
+_MAPPED = ("-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0")
+"""The file is mapped where it was made for (decision 90): elsewhere the JVM rewrites every address in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +50,9 @@ class ClassArchive:
     classpath: str
 
     def there(self) -> Path | None:
-        """The file, if there is one that is whole: a JVM that maps half a file crashes."""
+        """The file, if there is one that is whole and undamaged: a JVM that maps half a file crashes."""
         for path in self.folder.glob(f"spark-{self.place}-{self.contents}-*.jsa"):
-            if _is_ours(path) and path.stem.endswith(f"-{path.stat().st_size}"):
+            if _is_ours(path) and path.stem.endswith(f"-{_checksum(path)}"):
                 return path
         return None
 
@@ -56,14 +61,13 @@ class ClassArchive:
         path = self.there()
         if path is None:
             return (f"-XX:DumpLoadedClassList={listed}",)
-        # by its checksums the JVM finds out that something in it is damaged, and does not use it
-        return (f"-XX:SharedArchiveFile={path}", "-XX:+VerifySharedSpaces")
+        return (f"-XX:SharedArchiveFile={path}", *_MAPPED)
 
     def keep(self, made: Path) -> None:
         """Gives a file that was made its name; removes those of an earlier Java or Spark at that place."""
         with made.open("rb") as file:
             os.fsync(file.fileno())
-        kept = made.rename(made.with_name(f"spark-{self.place}-{self.contents}-{made.stat().st_size}.jsa"))
+        kept = made.rename(made.with_name(f"spark-{self.place}-{self.contents}-{_checksum(made)}.jsa"))
         earlier = set(self.folder.glob(f"spark-{self.place}-*.jsa")) - {kept}
         halves = (half for half in self.folder.glob("making-*") if half.stat().st_mtime < time.time() - _HALF)
         for other in (*earlier, *halves):
@@ -189,6 +193,24 @@ def _is_ours(path: Path) -> bool:
         return False
     foreign = stat.S_IWGRP | stat.S_IWOTH
     return found.st_uid == os.geteuid() and not (stat.S_ISLNK(found.st_mode) or found.st_mode & foreign)
+
+
+def _checksum(path: Path) -> str:
+    """XXH3-128 of a file's bytes, which are read once; empty where they cannot be."""
+    try:
+        found = path.stat()
+        return _checksum_of(path, found.st_ino, found.st_size, found.st_mtime_ns)
+    except OSError:
+        return ""
+
+
+@lru_cache(maxsize=2)
+def _checksum_of(path: Path, inode: int, size: int, time: int) -> str:  # noqa: ARG001
+    found, block = xxhash.xxh3_128(), bytearray(1 << 20)
+    with path.open("rb", buffering=0) as file:
+        while some := file.readinto(block):
+            found.update(memoryview(block)[:some])
+    return found.hexdigest()
 
 
 def _contents(java: Path, classpath: str) -> Sequence[str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from cep.config import Machines
 from cep.config.machines import masters
 from cep.errors import ConfigurationError, OutsideError
+from cep.without_pandas import pandas_by_name
 from rules.nouns import counted
 
 if TYPE_CHECKING:
@@ -92,7 +93,8 @@ def look_at(session: SparkSession, cores: int, ready: Callable[..., object]) -> 
     Raises what `ready` raises, as Spark tells it, and ConfigurationError where a machine has no Python that
     could run it.
     """
-    frame = session.range(0, cores, 1, cores).mapInArrow(ready, "id long")  # type: ignore[arg-type]
+    with pandas_by_name():
+        frame = session.range(0, cores, 1, cores).mapInArrow(ready, "id long")  # type: ignore[arg-type]
     try:
         frame.collect()
     except Exception as error:

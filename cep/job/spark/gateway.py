@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cep.errors import JAVA_ENDED, OutsideError
-from cep.without_pandas import show_pandas
 
 if TYPE_CHECKING:
     from py4j.clientserver import ClientServer  # type: ignore[import-untyped]
@@ -100,8 +99,6 @@ def launched(
 def _connected(process: subprocess.Popen[bytes], told: Path, path: Path) -> ClientServer:
     """The gateway to a JVM that writes to the file `told` where it listens."""
     # what the query needs is imported while the JVM begins, and so costs no time by the clock
-    show_pandas()
-    import pandas  # noqa: F401  mapInArrow asks which version it is
     from pyspark.java_gateway import launch_gateway
     from pyspark.serializers import UTF8Deserializer, read_int
 

@@ -16,6 +16,7 @@ from cep.job.state_folder.folder import FolderLayout, StateFolder
 from cep.job.workers.mapper import Lanes
 from cep.job.workers.matcher import Matcher
 from cep.sources.checkpoint import Checkpoint, DamagedError
+from cep.without_pandas import pandas_by_name
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -44,12 +45,10 @@ def start(
     named = {feed.name: feed for feed in feeds}
     mapper = pickled(declared.MAPPER, Lanes(shared, lanes, keys, named, environ))
     matcher = pickled(declared.MATCHER, Matcher(shared, keys))
-    matched = (
-        listing(session, feeds, lanes, trigger is not None and _ticked(folder))
-        .mapInArrow(mapper, MAPPED)
-        .groupBy("shard")
-        .transformWithState(matcher, MATCHED, "append", "none")
-    )
+    listed = listing(session, feeds, lanes, trigger is not None and _ticked(folder))
+    with pandas_by_name():
+        by_shard = listed.mapInArrow(mapper, MAPPED).groupBy("shard")
+        matched = by_shard.transformWithState(matcher, MATCHED, "append", "none")
     writer = (
         matched.writeStream.queryName("cep")
         .foreachBatch(batch)

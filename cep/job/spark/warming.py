@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from cep.without_pandas import pandas_by_name
+
 if TYPE_CHECKING:
     import pyarrow as pa
     from py4j.clientserver import ClientServer  # type: ignore[import-untyped]
@@ -29,7 +31,8 @@ def workers(session: SparkSession, cores: int) -> Iterator[None]:
 
     It is planned before: two threads that plan a first query would load the same classes in another order.
     """
-    frame = session.range(0, cores, 1, cores).mapInArrow(passed_on, "id long")
+    with pandas_by_name():
+        frame = session.range(0, cores, 1, cores).mapInArrow(passed_on, "id long")
     frame._jdf.queryExecution().executedPlan()
     with _beside(frame.collect):
         yield
