@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -2, -3, -8
 """Parameters of glibc's mallopt."""
-KEPT = 48 << 20
+KEPT = 160 << 20
 """Bytes at the end of the heap that may be free without being given back."""
 TAKEN = 16 << 20
 """Bytes that are taken at once beyond what is needed."""

@@ -32,13 +32,16 @@ from cep.resources.resource import Resources
 from cep.routing.classify import classify
 from cep.shard.advance import MatchOptions, match_shard
 from cep.shard.memory import NOTHING
+from cep.sources.source import BATCH_BYTES
 from peers.ours.answering import Stopwatch, hold
 from rules.packs import load_texts
 
 BLOCK = 4 << 20
 """Bytes decoded at once, as the job does."""
-BATCH = 16 << 20
-"""Bytes of JSON of a batch: some 210,000 events."""
+BATCH = BATCH_BYTES
+"""Bytes of JSON of a batch, as of `cep eval` and of a job."""
+LINES = 8_192
+"""Alerts that are written at once."""
 COMPILED = MatchOptions(compiled=True)
 
 
@@ -83,10 +86,9 @@ class Engine:
             self._memory = outcome.memory
             self._stored.put(outcome.memory)
             self._start = next_start(self._start, clock, found.seen)
-            if len(raised):
-                rows = np.arange(len(raised))
-                lines = chosen([raised.bodies], 0 * rows, rows, "\n")
-                out.write(bytes_of(lines)[0])
+            for begin in range(0, len(raised), LINES):
+                rows = np.arange(begin, min(begin + LINES, len(raised)))
+                out.write(bytes_of(chosen([raised.bodies], 0 * rows, rows, "\n"))[0])
         return len(raised)
 
 
