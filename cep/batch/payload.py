@@ -53,17 +53,32 @@ class SpaceEvents:
     table: pa.Table
 
 
-def pack(events: Sequence[SpaceEvents]) -> bytes:
-    """The payload of events; equal events give equal bytes."""
-    parts: list[Any] = [_HEAD.pack(MAGIC, VERSION, len(events))]
+def pack(events: Sequence[SpaceEvents]) -> memoryview:
+    """The payload of events; equal events give equal bytes. Each table begins at a whole word."""
+    found: list[tuple[bytes, pa.Table, pa.Buffer | None, int]] = []
+    size = _HEAD.size
     for one in events:
+        table = one.table.combine_chunks()
         head = json.dumps([one.space, one.stream, one.plan], ensure_ascii=False).encode()
-        body = _ipc(one.table)
-        parts += (_PART.pack(len(head), body.size), head, body)
-    return b"".join(parts)
+        head += b" " * (-(size + _PART.size + len(head)) % _ALIGNED)
+        body = _small(table)
+        length = _size(table) if body is None else body.size
+        found.append((head, table, body, length))
+        size += _PART.size + len(head) + length
+    whole = pa.allocate_buffer(size)
+    with pa.FixedSizeBufferWriter(whole) as out:
+        out.write(_HEAD.pack(MAGIC, VERSION, len(events)))
+        for head, table, body, length in found:
+            out.write(_PART.pack(len(head), length))
+            out.write(head)
+            if body is None:
+                _write(out, table)
+            else:
+                out.write(body)
+    return memoryview(whole).cast("B")
 
 
-def unpack(payload: bytes) -> list[SpaceEvents]:
+def unpack(payload: bytes | memoryview) -> list[SpaceEvents]:
     """The events of a payload. Raises PayloadError."""
     view = memoryview(payload)
     try:
@@ -92,25 +107,34 @@ _ALIGNED = 8
 
 def to_ipc(table: pa.Table) -> bytes:
     """A table as an Arrow IPC stream of one batch."""
-    return _ipc(table).to_pybytes()  # type: ignore[no-any-return]
+    table = table.combine_chunks()
+    small = _small(table)
+    if small is not None:
+        return small.to_pybytes()  # type: ignore[no-any-return]
+    whole = pa.allocate_buffer(_size(table))
+    _write(pa.FixedSizeBufferWriter(whole), table)
+    return whole.to_pybytes()  # type: ignore[no-any-return]
 
 
-def _ipc(table: pa.Table) -> pa.Buffer:
-    batches = table.combine_chunks().to_batches()
-    if table.nbytes < _COUNTED:
-        growing = pa.BufferOutputStream()
-        _write(growing, table.schema, batches)
-        return growing.getvalue()
+def _small(table: pa.Table) -> pa.Buffer | None:
+    """The IPC stream of a table; None if that is so large that its bytes are counted first."""
+    if table.nbytes >= _COUNTED:
+        return None
+    growing = pa.BufferOutputStream()
+    _write(growing, table)
+    return growing.getvalue()
+
+
+def _size(table: pa.Table) -> int:
+    """The bytes of its IPC stream."""
     counting = pa.MockOutputStream()
-    _write(counting, table.schema, batches)
-    buffer = pa.allocate_buffer(counting.size())
-    _write(pa.FixedSizeBufferWriter(buffer), table.schema, batches)
-    return buffer
+    _write(counting, table)
+    return int(counting.size())
 
 
-def _write(sink: Any, schema: pa.Schema, batches: Sequence[pa.RecordBatch]) -> None:
-    with pa.ipc.new_stream(sink, schema) as writer:
-        for batch in batches:
+def _write(sink: Any, table: pa.Table) -> None:
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        for batch in table.to_batches():
             writer.write_batch(batch)
 
 

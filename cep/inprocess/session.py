@@ -121,7 +121,7 @@ class Session:
         self._close()
         return in_order(raised)
 
-    def _in_shard(self, shard: int, payload: bytes | None, clock: Clock) -> list[Raised]:
+    def _in_shard(self, shard: int, payload: memoryview | None, clock: Clock) -> list[Raised]:
         if self.options.trace is not None:
             self.options.trace.shard = shard
         payloads = () if payload is None else (payload,)

@@ -44,7 +44,7 @@ class Classified:
     as they were. An event with a null key still meets the rules that have another key or none.
     """
 
-    payloads: dict[int, bytes]
+    payloads: dict[int, memoryview]
     late: list[Events]
     seen: Seen
     counts: Counts = field(default_factory=Counts)

@@ -101,7 +101,7 @@ class Outcome:
 def match_shard(
     plan: Plan,
     before: ShardMemory,
-    payloads: Sequence[bytes],
+    payloads: Sequence[bytes | memoryview],
     clock: Clock,
     options: MatchOptions = DEFAULTS,
 ) -> Outcome:

@@ -41,7 +41,7 @@ class ShardEvents:
     numbers: Sequence[Indices]
 
     @classmethod
-    def of(cls, memory: ShardMemory, payloads: Iterable[bytes]) -> ShardEvents:
+    def of(cls, memory: ShardMemory, payloads: Iterable[bytes | memoryview]) -> ShardEvents:
         """The events of payloads that came and of a memory. Raises PayloadError."""
         came = [one for payload in payloads for one in unpack(payload)]
         waiting = [
@@ -85,7 +85,7 @@ class ShardEvents:
                     found[number] = one
         return found
 
-    def only(self, chosen: Bools) -> tuple[ShardMemory, list[bytes]]:
+    def only(self, chosen: Bools) -> tuple[ShardMemory, list[bytes | memoryview]]:
         """The memory and the payloads with those events alone."""
         came = len(self.came)
         left = [

@@ -21,13 +21,13 @@ from cep.job.poison.trial import Death
 from cep.plan.plan import Plan
 from cep.shard.memory import ShardMemory
 
-Work = Callable[[ShardMemory, Sequence[bytes]], object]
+Work = Callable[[ShardMemory, Sequence[bytes | memoryview]], object]
 """What a shard does with what it remembers and the payloads that came."""
 
 
 def without(
-    plan: Plan, memory: ShardMemory, payloads: Sequence[bytes], poison: Sequence[Poison]
-) -> tuple[ShardMemory, Sequence[bytes], list[DeadLetter]]:
+    plan: Plan, memory: ShardMemory, payloads: Sequence[bytes | memoryview], poison: Sequence[Poison]
+) -> tuple[ShardMemory, Sequence[bytes | memoryview], list[DeadLetter]]:
     """The memory and the payloads without poison, and the dead letters of that."""
     letters = []
     held = HeldKeys.of(plan, memory)
@@ -42,7 +42,7 @@ def without(
 
 
 def searched(
-    plan: Plan, memory: ShardMemory, payloads: Sequence[bytes], shard: int, work: Work
+    plan: Plan, memory: ShardMemory, payloads: Sequence[bytes | memoryview], shard: int, work: Work
 ) -> list[Poison]:
     """The events without which the work can be done, or the keys."""
     events = ShardEvents.of(memory, payloads)

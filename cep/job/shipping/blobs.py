@@ -28,10 +28,10 @@ class Sender:
         self._path = None if folder is None else folder / f"{name}-{os.getpid()}"
         self._file: BinaryIO | None = None
 
-    def row(self, kind: Kind, payload: bytes) -> tuple[int, bytes]:
+    def row(self, kind: Kind, payload: bytes | memoryview) -> tuple[int, bytes]:
         """Kind and payload as they go through Spark."""
         if len(payload) < AWAY_FROM or self._path is None:
-            return int(kind), payload
+            return int(kind), bytes(payload)
         if self._file is None:
             self._file = self._path.open("wb")
         start = self._file.tell()

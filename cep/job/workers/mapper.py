@@ -313,7 +313,7 @@ class _Mapping:
         ]
         return self._rows([(self._lanes.keys[0], Kind.LATE, pack(events))])
 
-    def _rows(self, rows: Iterable[tuple[int, Kind, bytes]]) -> pa.RecordBatch:
+    def _rows(self, rows: Iterable[tuple[int, Kind, bytes | memoryview]]) -> pa.RecordBatch:
         sent = [(shard, *self._sender.row(kind, payload)) for shard, kind, payload in rows]
         columns = zip(zip(*sent, strict=True), _SCHEMA.types, strict=True)
         return pa.RecordBatch.from_arrays([pa.array(*column) for column in columns], schema=_SCHEMA)

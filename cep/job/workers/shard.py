@@ -81,7 +81,7 @@ class ShardBatch:
 
     def _without_poison(
         self, held: Held, clock: Clock, careful: bool
-    ) -> tuple[ShardMemory, Sequence[bytes], list[DeadLetter]]:
+    ) -> tuple[ShardMemory, Sequence[bytes | memoryview], list[DeadLetter]]:
         """The memory and the payloads without poison, and the dead letters of that."""
         poison = [one for one in self.manifest.poison if one.shard == self.shard]
         if not (poison or careful):
@@ -90,7 +90,7 @@ class ShardBatch:
 
         memory, payloads, letters = without(self.plan, held.memory, self._payloads, poison)
 
-        def work(memory: ShardMemory, payloads: Sequence[bytes]) -> None:
+        def work(memory: ShardMemory, payloads: Sequence[bytes | memoryview]) -> None:
             outcome = match_shard(self.plan, memory, payloads, clock)
             pack_raised(outcome.parts)
             write(outcome.memory, held.stored)
