@@ -21,9 +21,6 @@ APART = 32 << 20
 """Bytes from which an allocation is apart from the heap, and given back when it is freed: the most that glibc
 takes for this."""
 
-LARGE = 1 << 20
-"""Bytes from which an allocation of a process with one heap for its threads is apart from that."""
-
 
 def keep_freed() -> None:
     """Has this process, and those that it forks, keep some of what is freed; nothing where the C library is
@@ -35,7 +32,7 @@ def share_freed() -> None:
     """Has the threads that this process is going to have share one heap, and Arrow use it if it is not loaded
     yet; nothing where the C library is not glibc. For a process whose threads take turns, as Python's do."""
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-    _set({_ARENA_MAX: 1, _MMAP_THRESHOLD: LARGE, _TRIM_THRESHOLD: TAKEN})
+    _set({_ARENA_MAX: 1})
 
 
 def _set(parameters: Mapping[int, int]) -> None:
