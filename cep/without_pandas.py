@@ -40,6 +40,9 @@ def pandas_by_name() -> Iterator[None]:
         return
     from importlib import metadata
 
+    import pyarrow as pa
+
+    pa.array([0])  # Arrow looks for pandas once, with its first array: not while this is in its place
     named = ModuleType("pandas")
     named.__dict__["__version__"] = metadata.version("pandas")
     sys.modules["pandas"] = named

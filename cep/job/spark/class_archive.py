@@ -52,8 +52,9 @@ class ClassArchive:
     def there(self) -> Path | None:
         """The file, if there is one that is whole and undamaged: a JVM that maps half a file crashes."""
         for path in self.folder.glob(f"spark-{self.place}-{self.contents}-*.jsa"):
-            if _is_ours(path) and path.stem.endswith(f"-{_checksum(path)}"):
-                return path
+            with suppress(OSError):  # which cannot be read
+                if _is_ours(path) and path.stem.endswith(f"-{_checksum(path)}"):
+                    return path
         return None
 
     def options(self, listed: Path) -> tuple[str, ...]:
@@ -196,12 +197,9 @@ def _is_ours(path: Path) -> bool:
 
 
 def _checksum(path: Path) -> str:
-    """XXH3-128 of a file's bytes, which are read once; empty where they cannot be."""
-    try:
-        found = path.stat()
-        return _checksum_of(path, found.st_ino, found.st_size, found.st_mtime_ns)
-    except OSError:
-        return ""
+    """XXH3-128 of a file's bytes, which are read again only if it has changed. Raises OSError."""
+    found = path.stat()
+    return _checksum_of(path, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
 @lru_cache(maxsize=2)
