@@ -24,6 +24,7 @@ from peers.turns import Comparison, Taken, measured
 ACCEPT = 8.0
 """Beside Flink SQL."""
 WARM_UP = 2
+"""Turns before the first that counts, beside Esper and DuckDB."""
 EVENTS = {True: 10_000, False: 500_000}
 OURS = (sys.executable, "-m", "peers.ours.engine")
 DUCK = (sys.executable, "-m", "peers.duck")
@@ -32,7 +33,8 @@ DUCK = (sys.executable, "-m", "peers.duck")
 def compare(folder: Path, turns: int, small: bool, events: int | None = None) -> Iterator[Comparison]:
     """The rows: Flink's, Esper's and DuckDB's of each piece of work; of so many `events` Flink's alone."""
     warm_up = 1 if small else WARM_UP
-    yield from beside_flink(folder, events or EVENTS[small], (warm_up, turns))
+    beside = (1 if small else flink.WARM_UP, turns)
+    yield from beside_flink(folder, events or EVENTS[small], beside, flink.SMALL_FILES[small])
     if events:
         return
     for work in payments.NAMES:
@@ -51,9 +53,13 @@ def compare(folder: Path, turns: int, small: bool, events: int | None = None) ->
 
 
 def beside_flink(
-    folder: Path, events: int, turns: tuple[int, int], works: Sequence[str] = tuple(payments.NAMES)
+    folder: Path,
+    events: int,
+    turns: tuple[int, int],
+    small_files: int,
+    works: Sequence[str] = tuple(payments.NAMES),
 ) -> Iterator[Comparison]:
-    """The rows of Flink's, whose cluster stays for all of them."""
+    """The rows of Flink's, whose cluster stays for all of them. Our job takes `small_files` before."""
     with (
         flink.bound(),
         conversation(java.program("flink", flink.JVM), folder / "flink.log", flink.CORES) as theirs,
@@ -63,6 +69,7 @@ def beside_flink(
             with running(pack(work, lateness=True), "100 milliseconds") as job:
                 job.until("cep_batch_duration_seconds_count", 1)
                 contest = BesideFlink(folder, work, Feed(events, 1, disorder=True), job, theirs)
+                contest.work_in(small_files)
                 pairs, same = measured(contest, *turns)
                 peaks = job.peak, theirs.peak()
             print(f"our job, the last turn: {contest.parts}", flush=True)
@@ -81,9 +88,9 @@ class Turns:
     made: int = 0
     turn: Turn = field(init=False)
 
-    def next(self) -> None:
-        """Writes the payments of the next turn."""
-        self.turn = self.feed.write(self.input, self.made)
+    def next(self, feed: Feed | None = None) -> None:
+        """Writes the payments of the next turn, from a feed of its own if one is given."""
+        self.turn = (feed or self.feed).write(self.input, self.made)
         self.made += 1
 
     @property
@@ -101,6 +108,12 @@ class BesideFlink:
         self.parts = ""
         self._out = folder / "told"
 
+    def work_in(self, files: int) -> None:
+        """The job takes so many small files."""
+        self._turns.next(Feed(10 * files, 1, disorder=True))
+        self._raised += window_alerts.expected(self._turns.work, self._turns.turn)
+        flink.worked_in(self._job, self._turns.input)
+
     def prepare(self) -> None:
         """Writes new payments."""
         self._turns.next()
@@ -108,15 +121,16 @@ class BesideFlink:
 
     def ours(self) -> Taken:
         """From the moment that a file is there until the outbox has the last alert."""
-        job, events = self._job, self._turns.made * self._turns.feed.lines
+        job = self._job
         inside = job.folder / "payments.jsonl"
         shutil.copyfile(self._turns.input, inside)
-        before, stages = job.processor(), job.metrics()
+        stages, before = job.metrics(), job.processor()
+        events = stages[flink.ACCEPTED] + self._turns.feed.lines
         begin = time.perf_counter()
         inside.rename(job.folder / "inbox" / f"{self._turns.made}.jsonl")
         job.until_raised(self._raised, events)
         seconds = time.perf_counter() - begin
-        after = job.until("cep_events_total accepted", events)
+        after = job.until(flink.ACCEPTED, events)
         used = {kind: spent - before[kind] for kind, spent in job.processor().items()}
         names = [name for name in after if name.startswith("cep_stage_seconds_total")]
         by_stage = {name.split()[1]: after[name] - stages.get(name, 0) for name in names}

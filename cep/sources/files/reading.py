@@ -6,6 +6,7 @@ raised but becomes a dead letter of stage "read", with the place up to which eve
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +40,7 @@ LINES = 1 << 19
 _ROWS = 1 << 18  # of Parquet that are decoded at a time: fewer where they are wide
 _PART = 4 << 20  # bytes of such a part
 _STEP = 1 << 20
+_SHORT = 1 << 16
 
 _SAY_WHAT = "rename it so that its name ends so, or say it: --feed STREAM='format=\"csv\"'"
 
@@ -181,8 +183,8 @@ class _Reading:
         rest, self.reached = b"", start
         while True:
             room = self.block if end is None else min(self.block, end - self.reached - len(rest))
-            chunk = _read(stream, room) if room > 0 else b""
-            data, final = rest + chunk, not chunk
+            data = _continued(stream, rest, room) if room > 0 else rest
+            final = len(data) <= len(rest)
             if final and end is not None and end < self.split.length:
                 data += self._last_line(cast(BinaryIO, stream), data)
             whole = final and not (isinstance(stream, Inflated) and stream.cut)
@@ -190,7 +192,7 @@ class _Reading:
             if whole and length > LONGEST:
                 ends = self.decoder.complete(data, self.split.file)
                 length = ends if length - ends > LONGEST else length
-            for part in self._parts(data[:length] if length < len(data) else data):
+            for part in self._parts(memoryview(data)[:length]):
                 if self.reached == 0:
                     columns, begun = self.decoder.opening(part, self.split.file)
                     if columns and begun == len(part) and self.decoder.fits_nothing(columns):
@@ -215,14 +217,14 @@ class _Reading:
                 self.rest = rest[:SHOWN]
                 return
 
-    def _parts(self, data: bytes) -> Iterator[memoryview]:
+    def _parts(self, view: memoryview) -> Iterator[memoryview]:
         """A block that ends where a record does, in parts if it has many lines."""
-        view, begin = memoryview(data), 0
-        size = len(data) if count_newlines(data) <= LINES else _PART
-        while begin < len(data):
-            length = len(data) - begin
+        begin = 0
+        size = len(view) if count_newlines(view) <= LINES else _PART
+        while begin < len(view):
+            length = len(view) - begin
             while size < length:
-                ends = self.decoder.complete(data[begin : begin + size], self.split.file)
+                ends = self.decoder.complete(bytes(view[begin : begin + size]), self.split.file)
                 if ends:
                     length = ends
                     break
@@ -282,6 +284,9 @@ class _Reading:
         return b"".join(pieces)
 
     def _columns(self) -> tuple[str, ...] | None:
+        """The columns that the file's first record names; None: it is no CSV."""
+        if self.decoder.feed.of(self.split.file).kind != "csv":
+            return None
         with Path(self.split.file).open("rb") as stream:
             first = stream.read(min(self.block, self.split.length))
         return self.decoder.opening(memoryview(first), self.split.file)[0]
@@ -327,6 +332,17 @@ def _tables(file: pq.ParquetFile, group: int, size: int) -> Iterator[pa.Table]:
     most = max(1, min(_ROWS, size * known.num_rows // max(1, known.total_byte_size)))
     for batch in file.iter_batches(row_groups=[group], use_threads=False, batch_size=most):
         yield pa.Table.from_batches([batch])
+
+
+def _continued(stream: BinaryIO | Inflated, rest: bytes, size: int) -> bytes:
+    """What is left of a block, and as many bytes behind it as asked for, or all that there are.
+
+    A short rest of a plain file is read once more: that is less than copying all that follows it.
+    """
+    if not rest or isinstance(stream, Inflated) or len(rest) > _SHORT:
+        return rest + _read(stream, size)
+    stream.seek(-len(rest), os.SEEK_CUR)
+    return _read(stream, len(rest) + size)
 
 
 def _read(stream: BinaryIO | Inflated, size: int) -> bytes:
