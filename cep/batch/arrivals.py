@@ -14,7 +14,7 @@ from cep.batch.payload import BATCH, COUNTED, ID, OFFSET, ORIGIN, TIME, SpaceEve
 from cep.batch.predicates import Column, widened
 from cep.batch.waiting import PlanLayout, Waiting
 from cep.counters import Counts, StreamEvents
-from cep.hashing.rows import numbered, one_zero
+from cep.hashing.rows import numbered, one_zero, order_of
 from cep.plan.plan import Plan, Space
 from cep.state.keys import Keys
 
@@ -118,8 +118,8 @@ def in_order(plan: Plan, parts: list[EventTable], one_partition: bool) -> Arriva
         none = np.zeros(0, np.int64)
         return Arrivals(parts, none, none, none)
     sizes = [len(part.table) for part in parts]
-    row = np.concatenate([np.arange(size) for size in sizes])
-    time = np.concatenate([part.numbers(TIME) for part in parts])
+    row = _one([np.arange(size) for size in sizes])
+    time = _one([part.numbers(TIME) for part in parts])
     arrivals = Arrivals(parts, time, np.repeat(np.arange(len(parts)), sizes), row)
     place, offset = _places(plan, parts, one_partition), _offsets(parts)
     later = offset[1:] >= offset[:-1]
@@ -128,17 +128,22 @@ def in_order(plan: Plan, parts: list[EventTable], one_partition: bool) -> Arriva
     if not later.all():
         arrivals = arrivals.chosen(np.lexsort((offset, place)))
     if np.any(arrivals.time[1:] < arrivals.time[:-1]):
-        arrivals = arrivals.chosen(np.argsort(arrivals.time, kind="stable"))
+        arrivals = arrivals.chosen(order_of(arrivals.time))
     return arrivals
 
 
 def _offsets(parts: Sequence[EventTable]) -> Ints:
-    return np.concatenate([part.numbers(OFFSET) for part in parts])
+    return _one([part.numbers(OFFSET) for part in parts])
+
+
+def _one(arrays: Sequence[Ints]) -> Ints:
+    """Arrays end to end; of one, itself."""
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
 def _places(plan: Plan, parts: Sequence[EventTable], one_partition: bool) -> Ints:
     """The rank of batch, feed and origin of each event, end to end; with the offset it is that of arrival."""
-    batches = np.concatenate([p.numbers(BATCH) for p in parts])
+    batches = _one([p.numbers(BATCH) for p in parts])
     batches = np.unique(batches, return_inverse=True)[1] if batches.min() != batches.max() else batches * 0
     if one_partition:
         return batches

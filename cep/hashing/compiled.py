@@ -1,4 +1,4 @@
-"""The functions of `cep.hashing.kernel`, compiled."""
+"""The functions of `cep.hashing.kernel` and `cep.hashing.ordering`, compiled."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-from cep.hashing import kernel
+from cep.hashing import kernel, ordering
 from kernels.family import Family
 
 
@@ -15,9 +15,10 @@ class Kernel(NamedTuple):
 
     add_texts: Callable[..., None]
     number_texts: Callable[..., int]
+    order_numbers: Callable[..., bool]
 
 
-FAMILY = Family("strings", (kernel,), Kernel._fields)
+FAMILY = Family("strings", (kernel, ordering), Kernel._fields)
 
 
 def at_hand() -> Kernel | None:

@@ -10,10 +10,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cep.hashing import strings
+from cep.hashing.compiled import at_hand
 from cep.hashing.strings import distinct
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+FEW = 256
+"""Numbers below which numpy's own sort is as quick as the kernel."""
 SPARSE = 64
 """Numbers among which one is used, where it costs as much to mark those used as to sort them."""
 Number = TypeVar("Number", np.int64, np.uint64)
@@ -72,13 +75,15 @@ def _marked(parts: Sequence[Ints]) -> tuple[int, Bools | None]:
     return first, taken
 
 
-def grouped(numbers: Ints | npt.NDArray[np.uint64]) -> Ints:
-    """The rows by number, those of one number in order: a radix sort, as numpy has it for 16 bits."""
-    order = np.argsort((numbers & 0xFFFF).astype(np.uint16), kind="stable")
-    for bits in range(16, int(numbers.max(initial=0)).bit_length(), 16):
-        digits = ((numbers >> bits) & 0xFFFF).astype(np.uint16)
-        order = order[np.argsort(digits[order], kind="stable")]
-    return order
+def order_of(numbers: Ints) -> Ints:
+    """The rows by number, those of one number in order."""
+    kernel = at_hand() if len(numbers) >= FEW else None
+    if kernel is not None:
+        places = np.zeros((1 << (len(numbers) // 2).bit_length()) + 1, np.int32)
+        order = np.empty(len(numbers), np.int64)
+        if kernel.order_numbers(np.ascontiguousarray(numbers), places, order):
+            return order
+    return np.argsort(numbers, kind="stable")
 
 
 def _of_column(column: pa.Array) -> tuple[Ints, Ints]:

@@ -34,7 +34,7 @@ from cep.batch.trace import Trace
 from cep.batch.waiting import AtWatermark, Pending, PlanLayout, layout_of
 from cep.collector import paused
 from cep.counters import Counts, RunsDropped
-from cep.hashing.rows import grouped
+from cep.hashing.rows import order_of
 from cep.operators.operator import BatchContext
 from cep.operators.running import Groups, running, together
 from cep.plan.plan import Plan, RuleId, RuleName, Space
@@ -214,7 +214,7 @@ class _ShardBatch:
         if not recalled.keys.count and old.layout is layout:
             return old
         if np.any(numbers[1:] < numbers[:-1]):
-            order = grouped(numbers)
+            order = order_of(numbers)
             ready, numbers = ready.chosen(order), numbers[order]
         book = EventBook(recalled.events, recalled.sequence, ready)
         context = self._context(space, recalled.keys, numbers, Texts(recalled.texts), book)

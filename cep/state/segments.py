@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cep.events import MAX_TIME
-from cep.hashing.rows import grouped
+from cep.hashing.rows import order_of
 from cep.hashing.shards import Hashes
 from cep.state.keyed_rows import InSegment, Kept, KeyIndex, ranges, size_of, something
 from cep.state.numbered import Numbered
@@ -124,8 +124,7 @@ def indexed(number: int, content: Content) -> Segment:
     kept = something(rows, size)
     of_time = np.flatnonzero(kept)
     times = content.due[of_time]
-    # Unsigned, for what begins before 1970 may never end.
-    order = grouped((times - times.min(initial=MAX_TIME)).view(np.uint64))
+    order = order_of(times)
     of_time, times = of_time[order], times[order]
     crowded = [of_kind.crowded(FEW) for of_kind in rows.values()]
     compact = {kind: of_kind.compacted(size) for kind, of_kind in rows.items()}

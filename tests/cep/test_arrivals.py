@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from duel import pack_of
@@ -19,7 +18,7 @@ from cep.batch.arrivals import Arrivals, in_order, number_keys, parts_of, withou
 from cep.batch.payload import SpaceEvents
 from cep.batch.waiting import PlanLayout, Waiting, layout_of
 from cep.counters import Counts, StreamEvents
-from cep.hashing.rows import grouped, numbered
+from cep.hashing.rows import numbered
 from cep.inprocess.session import Session
 from cep.packs.compile import compile_plan
 from cep.shard.advance import MatchOptions
@@ -180,12 +179,6 @@ def test_equal_rows_have_equal_numbers_in_order_of_first_occurrence(
         numbers, first = numbered(columns)
         assert numbers.tolist() == [distinct.index(row) for row in cut]
         assert first.tolist() == [cut.index(row) for row in distinct]
-
-
-@given(st.lists(st.sampled_from([0, 1, 2, 2**16 - 1, 2**16, 2**16 + 2, 2**33, 2**62]), max_size=40))
-def test_rows_are_grouped_in_order(numbers: list[int]) -> None:
-    array = np.array(numbers, np.int64)
-    assert grouped(array).tolist() == np.argsort(array, kind="stable").tolist()
 
 
 IDS = """pack p version "1"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -117,22 +116,21 @@ class _Advanced:
         """The number of evaluations, before any is made."""
         return self.windows.count
 
-    @cached_property
-    def evaluations(self) -> Evaluations:
-        """Those of the batch."""
+    def keys(self, rows: Ints | None = None) -> Ints:
+        """The keys of some evaluations."""
+        of = self._ordered(self.windows.judged.of)
+        return self.field.runs.keys[of if rows is None else of[rows]]
+
+    def evaluations(self, rows: Ints | None = None) -> Evaluations:
+        """Some of those of the batch."""
         judged, frame = self.windows.judged, self.reader.window("this", 0)
-        at = self._ordered(judged.at)
-        numbers, items = at.copy(), self.field.items
-        there = at != AT_ITS_END
-        if there.any():
-            numbers[there] = items.tails[items.tail_places[at[there] + 1] - 1]
-        return Evaluations(
-            self.field.runs.keys[self._ordered(judged.of)],
-            self._ordered(judged.times),
-            self._ordered(frame.starts),
-            self._ordered(frame.stops),
-            numbers,
-        )
+        found = (judged.times, frame.starts, frame.stops, judged.at)
+        times, starts, stops, at = map(self._ordered, found)
+        if rows is not None:
+            times, starts, stops, at = times[rows], starts[rows], stops[rows], at[rows]
+        numbers, items, there = at.copy(), self.field.items, np.flatnonzero(at != AT_ITS_END)
+        numbers[there] = items.tails[items.tail_places[at[there] + 1] - 1]
+        return Evaluations(self.keys(rows), times, starts, stops, numbers)
 
     def _chosen(self, rows: Ints | None) -> tuple[Reader, Ints | None]:
         """A reader of some evaluations, and for each its place there; None: it is the same."""

@@ -34,8 +34,7 @@ class Deciding:
 
     def read(self, expressions: Sequence[Expression], rows: Ints | None = None) -> ReadWindows:
         """The readings that expressions of the rule name, of some evaluations or of all; with the key."""
-        keys, by = self.advanced.evaluations.keys, self.rule.rule.by
-        keys = keys if rows is None else keys[rows]
+        keys, by = self.advanced.keys(rows), self.rule.rule.by
         refs = {self.rule.readings.number(ref): ref for ref in aggregates_in(*expressions)}
         read = self.advanced.read(sorted(refs), rows)
         # A table without columns, where no aggregate is named, would have no rows.
@@ -63,17 +62,16 @@ class Deciding:
             return [self._decisions(rows)]
 
     def _decisions(self, rows: Ints) -> Decisions:
-        asked = self.advanced.evaluations
+        asked = self.advanced.evaluations(rows)
         first, events = self.advanced.newest(rows)
-        at = asked.at[rows]
         numbers, (places,) = ranked([events])
         columns = EventColumns.of(len(numbers), [one[1:] for one in self.context.book.sources(numbers)])
         read = self.read([item.value for item in self.rule.rule.emit], rows)
         return Decisions(
             self.rule,
-            asked.times[rows],
-            self.context.keys.of(asked.keys[rows]),
-            _orders(asked.starts[rows], at),
+            asked.times,
+            self.context.keys.of(asked.keys),
+            _orders(asked.starts, asked.at),
             np.zeros(len(rows), bool),
             first[1:],
             np.zeros(len(events), np.int64),
@@ -81,9 +79,9 @@ class Deciding:
             columns,
             self._emitted(read),
             Windows(
-                asked.starts[rows],
-                asked.ends[rows],
-                np.where(at == AT_ITS_END, -1, np.searchsorted(numbers, at)),
+                asked.starts,
+                asked.ends,
+                np.where(asked.at == AT_ITS_END, -1, np.searchsorted(numbers, asked.at)),
                 self._approximate(read),
             ),
         )

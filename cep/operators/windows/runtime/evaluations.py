@@ -103,9 +103,11 @@ class Advanced(Protocol):
     def count(self) -> int:
         """The number of evaluations, before any is made."""
 
-    @property
-    def evaluations(self) -> Evaluations:
-        """Those that are judged in it."""
+    def keys(self, rows: Ints | None = None) -> Ints:
+        """The numbers of the keys of some evaluations, or of all."""
+
+    def evaluations(self, rows: Ints | None = None) -> Evaluations:
+        """Some of those that are judged in it, or all."""
 
     def newest(self, rows: Ints) -> tuple[Ints, Ints]:
         """The numbers of the newest events, NEWEST at most, in order, of some evaluations: where those of

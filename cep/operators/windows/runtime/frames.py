@@ -134,11 +134,15 @@ class Windows(Protocol):
 
 def later(times: Ints, span: int) -> Ints:
     """Times and a span after them, MAX_TIME at the latest."""
+    if times.max(initial=LEAST) <= MAX_TIME - span:
+        return times + span
     return np.where(times > MAX_TIME - span, MAX_TIME, times + span)
 
 
 def earlier(times: Ints, span: int) -> Ints:
     """Times and a span before them, LEAST at the earliest."""
+    if times.min(initial=MAX_TIME) >= LEAST + span:
+        return times - span
     return np.where(times < LEAST + span, LEAST, times - span)
 
 

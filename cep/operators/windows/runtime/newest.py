@@ -52,47 +52,55 @@ class NewestWindows:
         assert length is not None
         times = judged.times
         if which == "this":
-            return self._between(judged.at, earlier(times, length), times, known=False)
+            return self._up_to(judged.at, earlier(times, length))
         if which == "previous":
             stops = earlier(times, length)
             return self._between(judged.at, earlier(stops, offset * length), stops)
         stops = earlier(times, offset)
         return self._between(judged.at, earlier(stops, length), stops)
 
-    def _between(self, came: Ints, starts: Ints, stops: Ints, known: bool = True) -> Frame:
+    def _up_to(self, came: Ints, starts: Ints) -> Frame:
+        """The events after some instants, up to these events."""
+        return Frame(self._after(came, starts), came + 1, starts, self.field.items.firsts[came])
+
+    def _between(self, came: Ints, starts: Ints, stops: Ints) -> Frame:
         """The events after some instants, up to and including others."""
-        items, limits = self.field.items, self._limits(came)
-        begins = self.field.runs.firsts[came]
-        firsts, ends = (
-            np.maximum(self.field.after(items.firsts, begins, came + 1, wanted), limits)
-            for wanted in (starts, stops)
-        )
-        if not known:
-            return Frame(firsts, came + 1, starts, stops)
+        firsts, ends = self._after(came, starts), self._after(came, stops)
         return Frame(firsts, ends, starts, stops, starts >= self.field.watch.begun)
+
+    def _after(self, came: Ints, instants: Ints) -> Ints:
+        """For each of these events the first item after an instant that its key still keeps."""
+        begins = self.field.runs.firsts[came]
+        found = self.field.after(self.field.items.firsts, begins, came + 1, instants)
+        return np.maximum(found, came + 1 - self.shape.limit) if self._limited else found
+
+    @cached_property
+    def _limited(self) -> bool:
+        """True if some key has more items than it may keep."""
+        return int(self.field.runs.sizes.max(initial=0)) > self.shape.limit
 
     def _limits(self, came: Ints) -> Ints:
         """For each of these events the first item that its key still keeps."""
         return np.maximum(self._begun(came), came + 1 - self.shape.limit)
 
-    @cached_property
-    def _anew(self) -> Bools:
+    def _anew(self, items: Ints) -> Bools:
         """True of items that begin anew: the key's first, and those before which its window had emptied."""
-        found = self.field.runs.begins.copy()
+        found: Bools = self.field.runs.firsts[items] == items
         if self.shape.length is not None:
             times = self.field.items.firsts
-            found[1:] |= times[1:] >= later(times[:-1], self.shape.length)
+            found |= times[items] >= later(times[np.maximum(items - 1, 0)], self.shape.length)
         return found
 
     def _begun(self, items: Ints) -> Ints:
         """For items the first one that their key has not done with: of last events, what they began with."""
         if self.shape.events is None or self.shape.length is None:
-            return self.field.runs.places[self.field.runs.number[items]]
+            return self.field.runs.firsts[items]
         return self._beginnings[items]
 
     @cached_property
     def _beginnings(self) -> Ints:
-        return np.maximum.accumulate(np.where(self._anew, np.arange(len(self._anew)), 0))
+        items = np.arange(len(self.field.items))
+        return np.maximum.accumulate(np.where(self._anew(items), items, 0))
 
     def _this(self, judged: Judged) -> Frame:
         """The last events."""
@@ -116,17 +124,19 @@ class NewestWindows:
 
     def settled(self, holds: Bools) -> tuple[Bools, Remains]:
         """Raised is what was not true with the key's event before, if its window has not emptied since."""
-        runs, came, of = self.field.runs, self.field.came, self.judged.of
+        of = self.judged.of
+        new = np.ones(len(of), bool)
+        new[1:] = of[1:] != of[:-1]
+        firsts = np.flatnonzero(new)
         was = np.zeros(len(holds), bool)
         was[1:] = holds[:-1]
-        first = np.ones(len(holds), bool)
-        first[1:] = of[1:] != of[:-1]
-        was[first] = self.field.before.mark[of[first]] > 0
+        was[firsts] = self.field.before.mark[of[firsts]] > 0
         mark = self.field.before.mark.copy()
-        last = np.append(first[1:], True)[: len(first)]
-        mark[of[last]] = holds[last]
-        raised = holds & ~(was & ~self._anew[came])
-        return raised, self._remains(runs.places, mark)
+        mark[of[firsts]] = holds[np.append(firsts[1:], len(of))[: len(firsts)] - 1]
+        raised = holds & ~was
+        again = np.flatnonzero(holds & was)
+        raised[again] = self._anew(self.field.came[again])
+        return raised, self._remains(self.field.runs.places, mark)
 
     def _remains(self, places: Ints, mark: Ints) -> Remains:
         newest, watch = places[1:] - 1, self.field.watch
@@ -154,7 +164,7 @@ class NewestWindows:
     def dropped(self) -> Mapping[int, int]:
         """Of each event that comes one at most, if it were still kept otherwise."""
         came, times, shape = self.field.came, self.field.items.firsts, self.shape
-        if self.field.runs.sizes.max(initial=0) <= shape.limit:
+        if not self._limited:
             return {}
         lost = came - shape.limit
         there = lost >= self._begun(came)

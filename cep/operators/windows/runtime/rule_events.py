@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from cep.batch.arrivals import Arrivals, EventTable
 from cep.expressions.held import held
+from cep.hashing.rows import order_of
 from cep.operators.operator import BatchContext
 from cep.operators.windows.compile.window_plan import WindowPlan
 from cep.operators.windows.runtime.evaluations import RuleEvents
@@ -91,7 +92,9 @@ class Gathering:
                 self._rows[number] = self.events.rows_of(number)
             where, rows = self._rows[number]
             holds = self.events.parts[number].predicates.true_of(atom, rows)
-            self._of_atom[number, atom] = _Taken(number, where.compress(holds), rows.compress(holds))
+            if not holds.all():
+                where, rows = where.compress(holds), rows.compress(holds)
+            self._of_atom[number, atom] = _Taken(number, where, rows)
         return self._of_atom[number, atom]
 
     def _column(self, taken: list[_Taken], numbers: tuple[int, ...], type_: Type) -> pa.Array:
@@ -103,7 +106,7 @@ class Gathering:
 
     def _in_order(self, taken: list[_Taken]) -> _Rows:
         where = np.concatenate([np.zeros(0, np.int64), *(one.places for one in taken)])
-        order = None if len(taken) < 2 else np.argsort(where, kind="stable")
+        order = None if len(taken) < 2 else order_of(where)
         where = where if order is None else where[order]
         of_key, times, first = self.context.numbers[where], self.events.time[where], self.context.book.first
         return _Rows(of_key, times, where + first, None if order is None else pa.array(order))

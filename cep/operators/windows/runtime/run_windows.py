@@ -11,7 +11,7 @@ from cep.batch.arrivals import Arrivals
 from cep.batch.clock import Clock
 from cep.batch.decisions import Decisions
 from cep.events import MIN_TIME
-from cep.hashing.rows import rising
+from cep.hashing.rows import order_of, rising
 from cep.operators.operator import BatchContext
 from cep.operators.windows.compile.window_plan import WindowPlan
 from cep.operators.windows.runtime import over_limit, trace_records
@@ -105,7 +105,7 @@ def _watch(rule: WindowPlan, clock: Clock) -> Watch:
 def _by_rule(kept: WindowRows, rules: int) -> Iterator[WindowRows]:
     """Copies of the rows of each rule, as those of rule 0."""
     numbers = kept.heads[:, RULE]
-    ordered = kept.chosen(np.argsort(numbers, kind="stable"))
+    ordered = kept.chosen(order_of(numbers))
     of_rule = ordered.heads[:, RULE].copy()
     ordered.heads[:, RULE] = 0
     return _cut(ordered, of_rule, np.arange(1, rules))

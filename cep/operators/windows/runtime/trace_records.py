@@ -30,7 +30,7 @@ def write(deciding: Deciding, raised: Bools, holds: Bools) -> None:
     trace = context.trace
     if trace is None or trace.selection.run is not None or not trace.selection.has(rule.rule.name):
         return
-    asked = advanced.evaluations
+    asked = advanced.evaluations()
     rows = _chosen(asked.times, trace)
     first, events = advanced.newest(rows)
     at = asked.at[rows]
