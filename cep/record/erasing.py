@@ -107,11 +107,20 @@ def _fitting(column: pa.Array, path: tuple[str, ...], name: str, sought: Sought)
     return mask
 
 
+def _with_dictionary(file: pq.ParquetFile) -> list[str]:
+    """The columns of a file whose values are written as numbers."""
+    if not file.num_row_groups:
+        return []
+    first = file.metadata.row_group(0)
+    columns = (first.column(number) for number in range(first.num_columns))
+    return [one.path_in_schema for one in columns if one.has_dictionary_page]
+
+
 def _without(path: AnyPath, file: pq.ParquetFile, going: list[npt.NDArray[np.bool_]]) -> None:
     schema, anew = file.schema_arrow, sink(path, aside_of(path))
     time = (schema.metadata or {})[TIME_COLUMN].decode()
     try:
-        with writer(anew.stream, schema, time) as written:
+        with writer(anew.stream, schema, time, _with_dictionary(file)) as written:
             for group, rows in enumerate(going):
                 if not rows.all():
                     table = file.read_row_group(group).filter(pa.array(~rows))

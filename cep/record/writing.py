@@ -7,7 +7,7 @@ event is one of them, it is not written twice, and the file says which it is.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -36,6 +36,9 @@ STREAM_NAME, ID_COLUMN, TIME_COLUMN = b"cep.stream", b"cep.id", b"cep.time"
 RESERVE = 1 << 30
 """Free bytes that are left to the job itself: with less on the disk nothing is recorded."""
 _LEVEL = 1
+_SAMPLE, _AGAIN = 4096, 4
+"""A text column is written as numbers of its values if of so many first rows one in four has a new one, or
+fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +124,7 @@ class _File:
         try:
             table = self._form.table(events, self.of.clock, self.of.mask)
             if self._writer is None:
-                self._writer = self._opened(table.schema)
+                self._writer = self._opened(table)
             self._writer.write_table(table, row_group_size=len(table))
         except (OSError, pa.ArrowException) as error:
             self._fail(error)
@@ -152,12 +155,13 @@ class _File:
         self._sink.abandon()
         self._sink = None
 
-    def _opened(self, schema: pa.Schema) -> pq.ParquetWriter:
+    def _opened(self, first: pa.Table) -> pq.ParquetWriter:
         """The writer. Raises OSError."""
         of = self.of
         path = file_of(of.folder, self.stream.name, of.batch, of.clock, of.lane)
         self._sink = sink(path, aside_of(path), of.reserve)
-        return writer(self._sink.stream, schema, self._form.time)
+        again = [FILE, PARTITION, *_coming_again(first)]
+        return writer(self._sink.stream, first.schema, self._form.time, again)
 
     def _fail(self, error: Exception) -> None:
         number = getattr(error, "errno", None)
@@ -209,14 +213,23 @@ def _masked(table: pa.Table, stream: Stream, mask: Mask) -> pa.Table:
     return table
 
 
-def writer(stream: pa.NativeFile, schema: pa.Schema, time: str) -> pq.ParquetWriter:
-    """A writer of a file of the record, whose column `time` holds the times of events."""
+def writer(stream: pa.NativeFile, schema: pa.Schema, time: str, again: Sequence[str]) -> pq.ParquetWriter:
+    """A writer of a file of the record, whose column `time` holds the times of events; the texts of those of
+    `again` are few, and written once."""
     import pyarrow.parquet as pq
 
     return pq.ParquetWriter(
-        stream, schema, compression="zstd", compression_level=_LEVEL, use_dictionary=[FILE, PARTITION],
+        stream, schema, compression="zstd", compression_level=_LEVEL, use_dictionary=list(again),
         column_encoding=_encodings(schema), write_statistics=[time],
     )  # fmt: skip
+
+
+def _coming_again(table: pa.Table) -> Iterator[str]:
+    """The text columns whose values come again and again, by the first rows."""
+    some = table.slice(0, _SAMPLE)
+    for of in some.schema:
+        if pa.types.is_string(of.type) and len(some.column(of.name).unique()) * _AGAIN <= len(some):
+            yield of.name
 
 
 def _id_column(stream: Stream) -> str:

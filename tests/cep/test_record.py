@@ -9,13 +9,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from recording import BEGIN, DAY, SECOND, Recording, at
 
+from alerts.sought import Sought as ValuesSought
 from cep.counters import Counts, RecordBytes, RecordEvents, RecordFailures, of_kind
 from cep.job.workers.late import late_rows
+from cep.record import erasing
 from cep.record.finding import Limits, Look, Sought, look_for
 from cep.record.keeping import expired, remove
 from cep.record.layout import day_of, file_of, files_in, folder_of
@@ -82,6 +85,29 @@ def test_a_batch_that_is_run_again_writes_the_same_files(tmp_path: Path) -> None
     recording.batch, recording.clock = 0, BEGIN
     recording.take(("e", numbered(0, 50)))
     assert files(recording.state.record) == before
+
+
+def test_texts_that_come_again_are_written_once(tmp_path: Path) -> None:
+    pack = PACK.replace("n: long ", "n: long  country: string ")
+    recording = Recording(tmp_path, pack)
+    countries = ["Norway", "Chile", "Ghana"]
+    recording.take(("e", [one | {"country": countries[n % 3]} for n, one in enumerate(numbered(0, 300))]))
+    path = recording.state.record / "e/2026-01-05/0-0.parquet"
+
+    def written_once() -> set[str]:
+        first = pq.read_metadata(path).row_group(0)
+        columns = (first.column(number) for number in range(first.num_columns))
+        return {one.path_in_schema for one in columns if one.has_dictionary_page}
+
+    assert written_once() == {"country", "@file", "@partition"}
+    assert all(path.read_bytes().count(name.encode()) == 1 for name in countries)
+    found = look(recording, "e", "e4", "e5").found
+    assert [events[0].fields["country"] for events in found.values()] == ["Chile", "Ghana"]
+    (file,) = files_in(path.parent)
+    chile = erasing.Events(ValuesSought({"country": "Chile"}), {})
+    assert erasing.erase(file, chile, dry_run=False) == 100
+    assert written_once() == {"country", "@file", "@partition"}
+    assert [path.read_bytes().count(name.encode()) for name in countries] == [1, 0, 1]
 
 
 def test_lanes_of_an_earlier_attempt_add_no_event(tmp_path: Path) -> None:
