@@ -119,7 +119,7 @@ def in_order(plan: Plan, parts: list[EventTable], one_partition: bool) -> Arriva
         return Arrivals(parts, none, none, none)
     sizes = [len(part.table) for part in parts]
     row = _one([np.arange(size) for size in sizes])
-    time = _one([part.numbers(TIME) for part in parts])
+    time = np.concatenate([part.numbers(TIME) for part in parts])
     arrivals = Arrivals(parts, time, np.repeat(np.arange(len(parts)), sizes), row)
     place, offset = _places(plan, parts, one_partition), _offsets(parts)
     later = offset[1:] >= offset[:-1]

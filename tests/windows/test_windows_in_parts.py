@@ -72,7 +72,7 @@ def test_a_leap_of_time_ends_no_more_windows_at_once(monkeypatch: pytest.MonkeyP
 
     def told(deciding: Deciding) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         truth = holds(deciding)
-        found.append((len(truth), len(np.unique(deciding.advanced.evaluations.keys))))
+        found.append((len(truth), len(np.unique(deciding.advanced.keys()))))
         return truth
 
     monkeypatch.setattr(Deciding, "holds", told)

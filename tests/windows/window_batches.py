@@ -232,7 +232,7 @@ class Run:
         )
 
     def _tell(self, advanced: Advanced, raised: Any, keys: Sequence[str]) -> None:
-        of, read = advanced.evaluations, advanced.read(sorted(self.rule.refs))
+        of, read = advanced.evaluations(), advanced.read(sorted(self.rule.refs))
         self._compare_some(advanced, read)
         places, newest = advanced.newest(np.arange(len(of.keys)))
         columns = []
@@ -262,7 +262,7 @@ class Run:
         some = advanced.read(sorted(self.rule.refs), rows)
         assert some.table.equals(whole.table.take(pa.array(rows)))
         for number in whole.approximate.keys() | some.approximate.keys():
-            none = np.zeros(len(advanced.evaluations.keys), bool)
+            none = np.zeros(len(advanced.keys()), bool)
             mine = some.approximate.get(number, none[rows])
             assert (mine == whole.approximate.get(number, none)[rows]).all()
 
