@@ -32,12 +32,10 @@ from cep.resources.resource import Resources
 from cep.routing.classify import classify
 from cep.shard.advance import MatchOptions, match_shard
 from cep.shard.memory import NOTHING
-from cep.sources.source import BATCH_BYTES
+from cep.sources.source import BATCH_BYTES, BLOCK
 from peers.ours.answering import Stopwatch, hold
 from rules.packs import load_texts
 
-BLOCK = 4 << 20
-"""Bytes decoded at once, as the job does."""
 BATCH = BATCH_BYTES
 """Bytes of JSON of a batch, as of `cep eval` and of a job."""
 LINES = 8_192
