@@ -9,7 +9,7 @@ it, and not what a thousand rules might ask.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -38,7 +38,7 @@ class Bits:
 
     def wanted(self) -> Bools:
         """Of which events any atom is true."""
-        return np.asarray(self.rows.any(axis=1))
+        return _any_bit(self.rows)
 
     def column(self, chosen: Ints) -> pa.Array:
         """The bits of some events, in this order."""
@@ -123,10 +123,14 @@ class Column:
 
     def true_of(self, atom: int, rows: Ints) -> Bools:
         """Of which of some events an atom is true."""
-        if self.bits and len(rows):
-            if atom >= self.atoms:
-                return np.zeros(len(rows), bool)
-            return np.asarray((self._rows[:, atom >> 3].take(rows) & np.uint8(128 >> (atom & 7))) != 0)
+        return Truths(self, rows).of(atom)
+
+    def octets(self, place: int, rows: Ints) -> Bytes:
+        """A byte of some events' bits; all have bits."""
+        return self._rows[:, place].take(rows)
+
+    def of_all(self, atom: int) -> Bools:
+        """Of which events of the column an atom is true; some may have numbers."""
         found = np.zeros(len(self.ends) - 1, bool)
         begin, sizes = self.ends[:-1], np.diff(self.ends)
         bits = np.flatnonzero(((sizes % 2 == 1) | self.bits) & (sizes > atom >> 3))
@@ -134,13 +138,13 @@ class Column:
         events, atoms = self._by_number
         first, last = np.searchsorted(atoms, (atom, atom + 1))
         found[events[first:last]] = True
-        return found[rows]
+        return found
 
     def any_of(self, atoms: Bools, rows: Ints) -> Bools:
         """Of which of some events any of the atoms is true that are marked among all."""
         if self.bits and len(rows):
             asked = np.packbits(atoms)[: self._rows.shape[1]]
-            return np.asarray(np.any(self._rows[:, : len(asked)] & asked, axis=1).take(rows))
+            return _any_bit(self._rows[:, : len(asked)], asked).take(rows)
         found = np.zeros(len(self.ends) - 1, bool)
         begin, sizes = self.ends[:-1], np.diff(self.ends)
         packed = np.packbits(atoms)
@@ -177,6 +181,41 @@ class Column:
         events, atoms = self._numbers
         order = np.argsort(atoms, kind="stable")
         return events[order], atoms[order]
+
+
+@dataclass(frozen=True, slots=True)
+class Truths:
+    """The predicates of some events of a column, in their order; each byte of bits is fetched once."""
+
+    column: Column
+    rows: Ints
+    _octets: dict[int, Bytes] = field(default_factory=dict)
+
+    def of(self, atom: int) -> Bools:
+        """Of which events an atom is true."""
+        if not self.column.bits or not len(self.rows):
+            return self.column.of_all(atom)[self.rows]
+        if atom >= self.column.atoms:
+            return np.zeros(len(self.rows), bool)
+        place, bit = atom >> 3, np.uint8(128 >> (atom & 7))
+        if place not in self._octets:
+            self._octets[place] = self.column.octets(place, self.rows)
+        return np.asarray(self._octets[place] & bit != 0)
+
+
+def _any_bit(rows: Bytes, asked: Bytes | None = None) -> Bools:
+    """True of rows of bytes that have any bit, or any of those asked for.
+
+    A few columns are put together one by one: numpy takes ten times as long for rows of two bytes.
+    """
+    if asked is None:
+        asked = np.full(rows.shape[1], 0xFF, np.uint8)
+    if not 0 < rows.shape[1] <= FEW:
+        return np.asarray(np.any(rows & asked, axis=1))
+    found = rows[:, 0] & asked[0] != 0
+    for place in range(1, rows.shape[1]):
+        found |= rows[:, place] & asked[place] != 0
+    return np.asarray(found)
 
 
 def evaluated(columns: Columns, parts: Sequence[Together]) -> PredicateBits:

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from cep.batch.arrivals import Arrivals, EventTable
+from cep.batch.predicates import Truths
 from cep.expressions.held import held
 from cep.hashing.rows import order_of
 from cep.operators.operator import BatchContext
@@ -51,7 +52,7 @@ class Gathering:
 
     events: Arrivals
     context: BatchContext
-    _rows: dict[int, tuple[Ints, Ints]] = field(default_factory=dict)
+    _rows: dict[int, tuple[Ints, Truths]] = field(default_factory=dict)
     _of_atom: dict[tuple[int, int], _Taken] = field(default_factory=dict)
     _found: dict[_Name, _Rows] = field(default_factory=dict)
     _columns: dict[tuple[_Name, tuple[int, ...], Type], pa.Array] = field(default_factory=dict)
@@ -89,12 +90,11 @@ class Gathering:
     def _taken(self, number: int, atom: int) -> _Taken:
         if (number, atom) not in self._of_atom:
             if number not in self._rows:
-                self._rows[number] = self.events.rows_of(number)
-            where, rows = self._rows[number]
-            holds = self.events.parts[number].predicates.true_of(atom, rows)
-            if not holds.all():
-                where, rows = where.compress(holds), rows.compress(holds)
-            self._of_atom[number, atom] = _Taken(number, where, rows)
+                places, rows = self.events.rows_of(number)
+                self._rows[number] = places, Truths(self.events.parts[number].predicates, rows)
+            places, truths = self._rows[number]
+            true = np.flatnonzero(truths.of(atom))
+            self._of_atom[number, atom] = _Taken(number, places.take(true), truths.rows.take(true))
         return self._of_atom[number, atom]
 
     def _column(self, taken: list[_Taken], numbers: tuple[int, ...], type_: Type) -> pa.Array:
