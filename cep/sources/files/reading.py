@@ -40,7 +40,7 @@ LINES = 1 << 19
 _ROWS = 1 << 18  # of Parquet that are decoded at a time: fewer where they are wide
 _PART = 4 << 20  # bytes of such a part
 _STEP = 1 << 20
-_SHORT = 1 << 16
+_SHORT = 1 << 16  # bytes of a block's rest that are read again
 
 _SAY_WHAT = "rename it so that its name ends so, or say it: --feed STREAM='format=\"csv\"'"
 
@@ -335,7 +335,7 @@ def _tables(file: pq.ParquetFile, group: int, size: int) -> Iterator[pa.Table]:
 
 
 def _continued(stream: BinaryIO | Inflated, rest: bytes, size: int) -> bytes:
-    """What is left of a block, and as many bytes behind it as asked for, or all that there are.
+    """The rest of a block, and as many bytes behind it as asked for, or all that there are.
 
     A short rest of a plain file is read once more: that is less than copying all that follows it.
     """
