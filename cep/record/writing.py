@@ -36,9 +36,9 @@ STREAM_NAME, ID_COLUMN, TIME_COLUMN = b"cep.stream", b"cep.id", b"cep.time"
 RESERVE = 1 << 30
 """Free bytes that are left to the job itself: with less on the disk nothing is recorded."""
 _LEVEL = 1
-_SAMPLE, _AGAIN = 4096, 4
-"""A text column is written as numbers of its values if of so many first rows one in four has a new one, or
-fewer."""
+_SAMPLE, _AGAIN = 4096, 8
+"""A column of texts or doubles is written as numbers of its values if it has a value for so many rows, or
+fewer, as far as so many first rows tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ def _masked(table: pa.Table, stream: Stream, mask: Mask) -> pa.Table:
 
 
 def writer(stream: pa.NativeFile, schema: pa.Schema, time: str, again: Sequence[str]) -> pq.ParquetWriter:
-    """A writer of a file of the record, whose column `time` holds the times of events; the texts of those of
+    """A writer of a file of the record, whose column `time` holds the times of events; the values of those of
     `again` are few, and written once."""
     import pyarrow.parquet as pq
 
@@ -225,11 +225,25 @@ def writer(stream: pa.NativeFile, schema: pa.Schema, time: str, again: Sequence[
 
 
 def _coming_again(table: pa.Table) -> Iterator[str]:
-    """The text columns whose values come again and again, by the first rows."""
+    """The columns of texts and doubles whose values come again and again, by the first rows."""
     some = table.slice(0, _SAMPLE)
     for of in some.schema:
-        if pa.types.is_string(of.type) and len(some.column(of.name).unique()) * _AGAIN <= len(some):
+        numbered = pa.types.is_string(of.type) or pa.types.is_float64(of.type)
+        if numbered and _values(some.column(of.name), len(table)) * _AGAIN <= len(table):
             yield of.name
+
+
+def _values(first: pa.ChunkedArray, rows: int) -> float:
+    """The number of values of a column, of whose rows the first are given; at least so many, but for chance.
+
+    From how many were seen once and twice: A. Chao, "Nonparametric estimation of the number of classes in a
+    population", 1984, in the form that needs none seen twice.
+    """
+    times = first.value_counts().field("counts").to_numpy()
+    if rows <= len(first):
+        return len(times)
+    once, twice = np.count_nonzero(times == 1), np.count_nonzero(times == 2)
+    return len(times) + once * (once - 1) / (2 * (twice + 1))
 
 
 def _id_column(stream: Stream) -> str:

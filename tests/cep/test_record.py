@@ -87,26 +87,44 @@ def test_a_batch_that_is_run_again_writes_the_same_files(tmp_path: Path) -> None
     assert files(recording.state.record) == before
 
 
+def with_dictionary(path: Path) -> set[str]:
+    """The columns whose values are written once, and then as numbers."""
+    first = pq.read_metadata(path).row_group(0)
+    columns = (first.column(number) for number in range(first.num_columns))
+    return {one.path_in_schema for one in columns if one.has_dictionary_page}
+
+
+def test_values_that_come_again_are_written_once_whatever_the_first_rows_have(tmp_path: Path) -> None:
+    pack = PACK.replace("n: long ", "n: long  price: double?  amount: double  shop: string ")
+    recording = Recording(tmp_path, pack)
+    rows = [
+        one | {"price": -0.0 if n % 3 else n % 700 / 100, "amount": n * 0.1, "shop": f"s{n * 7919 % 4999}"}
+        for n, one in enumerate(numbered(0, 6000))
+    ]
+    rows[5]["price"] = None
+    recording.take(("e", rows))
+    path = recording.state.record / "e/2026-01-05/0-0.parquet"
+    assert with_dictionary(path) == {"price", "@file", "@partition"}
+    read = pq.read_table(path)
+    for name in ("price", "amount"):
+        written = [None if one[name] is None else float(one[name]).hex() for one in rows]
+        assert [None if one is None else one.hex() for one in read.column(name).to_pylist()] == written
+
+
 def test_texts_that_come_again_are_written_once(tmp_path: Path) -> None:
     pack = PACK.replace("n: long ", "n: long  country: string ")
     recording = Recording(tmp_path, pack)
     countries = ["Norway", "Chile", "Ghana"]
     recording.take(("e", [one | {"country": countries[n % 3]} for n, one in enumerate(numbered(0, 300))]))
     path = recording.state.record / "e/2026-01-05/0-0.parquet"
-
-    def written_once() -> set[str]:
-        first = pq.read_metadata(path).row_group(0)
-        columns = (first.column(number) for number in range(first.num_columns))
-        return {one.path_in_schema for one in columns if one.has_dictionary_page}
-
-    assert written_once() == {"country", "@file", "@partition"}
+    assert with_dictionary(path) == {"country", "@file", "@partition"}
     assert all(path.read_bytes().count(name.encode()) == 1 for name in countries)
     found = look(recording, "e", "e4", "e5").found
     assert [events[0].fields["country"] for events in found.values()] == ["Chile", "Ghana"]
     (file,) = files_in(path.parent)
     chile = erasing.Events(ValuesSought({"country": "Chile"}), {})
     assert erasing.erase(file, chile, dry_run=False) == 100
-    assert written_once() == {"country", "@file", "@partition"}
+    assert with_dictionary(path) == {"country", "@file", "@partition"}
     assert [path.read_bytes().count(name.encode()) for name in countries] == [1, 0, 1]
 
 
