@@ -20,7 +20,7 @@ Octets = NDArray[np.uint8]
 
 _NEWLINE = ord("\n")
 _WHITE = b" \t\r"
-_AT_ONCE = 1 << 18  # bytes that are compared at a time: they stay in the processor's cache
+_AT_ONCE = 1 << 20  # bytes that are compared at a time: they stay in the processor's cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +103,15 @@ class Lines:
         return pa.py_buffer(b"\n".join(self[int(record)] for record in chosen))
 
 
-def count_newlines(data: bytes | memoryview) -> int:
-    """The number of newlines, in two fifths of the time of `bytes.count` where a line has some 150 bytes."""
+def count_newlines(data: bytes | memoryview, kernel: Kernel | None = None) -> int:
+    """The number of newlines.
+
+    Where a line has some 120 bytes, the kernel takes two fifths of numpy's time.
+    """
     octets = np.frombuffer(data, np.uint8)
+    if kernel is not None:
+        octets.flags.writeable = False
+        return kernel.count_lines(octets)
     return sum(
         int(np.count_nonzero(octets[begin : begin + _AT_ONCE] == _NEWLINE))
         for begin in range(0, len(octets), _AT_ONCE)

@@ -32,7 +32,12 @@ _LEFT = _Patience()
 def kernel_for(octets: int) -> Kernel | None:
     """The kernel for a block of so many bytes; None where the other reader is to read it."""
     _LEFT.octets -= octets if at_hand() is None else LOADED * octets
-    if _LEFT.octets > 0 or octets < SMALLEST:
+    return None if octets < SMALLEST else used()
+
+
+def used() -> Kernel | None:
+    """The kernel, if this process reads blocks by it already."""
+    if _LEFT.octets > 0:
         return None
     from cep.decode.compiled import load as compiled
 

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cep.decode import DeadLetter, bounds, decoder, lines
+from cep.decode.compiled import load
 from cep.sources.files.reading import read
 from cep.sources.files.splits import splits
 from rules.types import Scalar
@@ -41,6 +42,7 @@ def test_newlines_are_counted_across_pieces(data: bytes, size: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lines, "_AT_ONCE", size)
         assert lines.count_newlines(memoryview(data)) == data.count(b"\n")
+    assert lines.count_newlines(memoryview(data), load()) == data.count(b"\n")
 
 
 def bomb(path: Path, octet: bytes, behind: bytes = b"", size: int = BOMB) -> None:

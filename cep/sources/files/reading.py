@@ -22,6 +22,7 @@ from cep.decode.inflate import Inflated, inflated
 from cep.decode.letters import DeadLetter, Decoded, Stage
 from cep.decode.lines import count_newlines
 from cep.decode.parquet_rows import opened
+from cep.decode.patience import used
 from cep.events import Events, event_schema
 from cep.sources.files.splits import Split
 from cep.sources.source import BLOCK
@@ -220,7 +221,7 @@ class _Reading:
     def _parts(self, view: memoryview) -> Iterator[memoryview]:
         """A block that ends where a record does, in parts if it has many lines."""
         begin = 0
-        size = len(view) if count_newlines(view) <= LINES else _PART
+        size = len(view) if len(view) <= LINES or count_newlines(view, used()) <= LINES else _PART
         while begin < len(view):
             length = len(view) - begin
             while size < length:
