@@ -25,7 +25,10 @@ ACCEPT = 8.0
 """Beside Flink SQL."""
 WARM_UP = 2
 """Turns before the first that counts, beside Esper and DuckDB."""
-EVENTS = {True: 10_000, False: 500_000}
+THROUGH_SPARK = {True: 10_000, False: 1_000_000}
+"""Payments of a turn beside Flink: as many as the strict pattern's row has."""
+IN_ONE_PROCESS = {True: 10_000, False: 500_000}
+"""Those beside Esper and DuckDB."""
 OURS = (sys.executable, "-m", "peers.ours.engine")
 DUCK = (sys.executable, "-m", "peers.duck")
 
@@ -34,7 +37,7 @@ def compare(folder: Path, turns: int, small: bool, events: int | None = None) ->
     """The rows: Flink's, Esper's and DuckDB's of each piece of work; of so many `events` Flink's alone."""
     warm_up = 1 if small else WARM_UP
     beside = (1 if small else flink.WARM_UP, turns)
-    yield from beside_flink(folder, events or EVENTS[small], beside, flink.SMALL_FILES[small])
+    yield from beside_flink(folder, events or THROUGH_SPARK[small], beside, flink.SMALL_FILES[small])
     if events:
         return
     for work in payments.NAMES:
@@ -42,13 +45,13 @@ def compare(folder: Path, turns: int, small: bool, events: int | None = None) ->
             conversation(OURS, folder / "ours.log", 1) as ours,
             conversation(java.program("esper", esper.JVM), folder / "esper.log", 1) as theirs,
         ):
-            both = Sides(folder, work, Feed(EVENTS[small], 2), "Esper", (ours, theirs))
+            both = Sides(folder, work, Feed(IN_ONE_PROCESS[small], 2), "Esper", (ours, theirs))
             yield from both.rows(("json", "parsed"), (warm_up, turns))
         with (
             conversation(OURS, folder / "ours.log", 1) as ours,
             conversation(DUCK, folder / "duck.log", 1) as theirs,
         ):
-            both = Sides(folder, work, Feed(EVENTS[small], 3), "DuckDB", (ours, theirs))
+            both = Sides(folder, work, Feed(IN_ONE_PROCESS[small], 3), "DuckDB", (ours, theirs))
             yield from both.rows(("parsed",), (warm_up, turns))
 
 
