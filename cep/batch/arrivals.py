@@ -53,9 +53,9 @@ class Arrivals:
 
     def chosen(self, which: Ints | Bools | slice) -> Arrivals:
         """Some of them, in the order of the indices."""
-        row = self.row[which]
-        part = self.part[: len(row)] if len(self.parts) == 1 else self.part[which]
-        return Arrivals(self.parts, self.time[which], part, row)
+        row = _some(self.row, which)
+        part = self.part[: len(row)] if len(self.parts) == 1 else _some(self.part, which)
+        return Arrivals(self.parts, _some(self.time, which), part, row)
 
     def rows_of(self, number: int) -> tuple[Ints, Ints]:
         """The events that are of one part: their places here and their rows there."""
@@ -63,6 +63,13 @@ class Arrivals:
             return np.arange(len(self.row)), self.row
         places = np.flatnonzero(self.part == number)
         return places, self.row[places]
+
+
+def _some(values: Ints, which: Ints | Bools | slice) -> Ints:
+    """Some of the values: by a mask numpy's index takes six times as long as `compress`."""
+    if isinstance(which, slice):
+        return values[which]
+    return values.compress(which) if which.dtype == bool else values.take(which)
 
 
 def single(column: pa.ChunkedArray) -> pa.Array:

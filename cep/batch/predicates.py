@@ -42,7 +42,7 @@ class Bits:
 
     def column(self, chosen: Ints) -> pa.Array:
         """The bits of some events, in this order."""
-        rows = self.rows[chosen]
+        rows = self.rows.take(chosen, axis=0)
         size = rows.shape[1]
         column = pa.FixedSizeBinaryArray.from_buffers(pa.binary(size), len(rows), [None, pa.py_buffer(rows)])
         return column if size <= FEW else widened(column)
@@ -274,7 +274,7 @@ def _numbers(columns: Columns, parts: Sequence[Together], places: Sequence[Seque
 def _bits(columns: Columns, part: Together, places: Sequence[Ints]) -> Bytes:
     found: Bytes | None = None
     for regions, of in zip(part.regions, places, strict=True):
-        rows = regions.rows[of]
+        rows = regions.rows.take(of, axis=0)
         found = rows if found is None else np.bitwise_and(found, rows, out=found)
     if part.columns or found is None:
         by_column = _by_column(columns, part)

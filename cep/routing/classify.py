@@ -223,7 +223,7 @@ def _by_shard(
     if homes.min() != homes.max():
         # Stable, so that arrival is kept; int16 takes numpy's radix sort.
         order = np.argsort(homes, kind="stable")
-        homes, rows = homes[order], rows[order]
+        homes, rows = homes.take(order), rows.take(order)
         sorted_table = table.take(pa.array(rows))
     else:
         sorted_table = table if len(rows) == len(table) else table.take(pa.array(rows))

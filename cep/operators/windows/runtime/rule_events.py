@@ -94,7 +94,8 @@ class Gathering:
                 self._rows[number] = places, Truths(self.events.parts[number].predicates, rows)
             places, truths = self._rows[number]
             true = np.flatnonzero(truths.of(atom))
-            self._of_atom[number, atom] = _Taken(number, places.take(true), truths.rows.take(true))
+            of_all = true if len(self.events.parts) == 1 else places.take(true)
+            self._of_atom[number, atom] = _Taken(number, of_all, truths.rows.take(true))
         return self._of_atom[number, atom]
 
     def _column(self, taken: list[_Taken], numbers: tuple[int, ...], type_: Type) -> pa.Array:
@@ -105,10 +106,12 @@ class Gathering:
         return pa.concat_arrays(pieces) if pieces else pa.array([], held(type_))
 
     def _in_order(self, taken: list[_Taken]) -> _Rows:
-        where = np.concatenate([np.zeros(0, np.int64), *(one.places for one in taken)])
+        places = [one.places for one in taken] or [np.zeros(0, np.int64)]
+        where = places[0] if len(places) == 1 else np.concatenate(places)
         order = None if len(taken) < 2 else order_of(where)
-        where = where if order is None else where[order]
-        of_key, times, first = self.context.numbers[where], self.events.time[where], self.context.book.first
+        where = where if order is None else where.take(order)
+        of_key, times = self.context.numbers.take(where), self.events.time.take(where)
+        first = self.context.book.first
         return _Rows(of_key, times, where + first, None if order is None else pa.array(order))
 
 
