@@ -101,7 +101,7 @@ SMALL: Mapping[str, str] = {
     "kafka_in": "--events 50000 --seconds 3 --turns 1",
     "kafka_catch_up": "--events 2000000",
     "kafka_out": "--alerts 5000 --seconds 2 --turns 1",
-    "http_in": "--seconds 0.2",
+    "http_in": "--seconds 1",
     "http_read": "--objects 20 --events 20 --turns 1",
     "queries_page": "--queries 2000",
     "record": "--events 50000 --turns 1",

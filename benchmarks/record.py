@@ -25,6 +25,7 @@ import strict_events
 from calibration import calibration
 
 from alerts.outbox import Outbox
+from cep.job.state_folder.folder import StateFolder
 from cep.record.read import events_of
 
 _STAGE = "cep_stage_seconds_total record"
@@ -75,7 +76,7 @@ def _looks(state: Path) -> list[float]:
     found = []
     for one in alerts:
         begun = time.perf_counter()
-        evidence = events_of(state, one)
+        evidence = events_of(StateFolder(state), one)
         found.append(time.perf_counter() - begun)
         if evidence.missing:
             raise SystemExit(evidence.missing)
