@@ -44,18 +44,21 @@ def _share_kernels() -> None:
     """Load numba, LLVM and the kernels that all rules need, which workers then share and use from their first
     event on.
 
-    What does not lie compiled on this machine is compiled by the first worker for which it pays.
+    What does not lie compiled on this machine is compiled by the first worker for which it pays. LLVM's pages
+    go: a worker that loads one kernel more touches a few of them.
     """
     from alerts import patience as alerts
     from alerts.compiled import ALERTS
     from cep.decode import patience as decoding
     from cep.decode.compiled import DECODING
     from cep.hashing import compiled as strings
+    from cep.job.workers.compiler_pages import unmap_compiler
     from kernels.loader import load_kept
 
     for family, use in ((strings.FAMILY, strings.load), (DECODING, decoding.load), (ALERTS, alerts.load)):
         if load_kept(family):
             use()
+    unmap_compiler()
 
 
 if __name__ == "__main__":
