@@ -125,7 +125,7 @@ class KernelReader:
     def _read(self, chosen: Indices) -> Iterator[Taken]:
         lines = self._lines
         begun, ended = int(lines.starts[chosen[0]]), int(lines.ends[chosen[-1]])
-        if not is_utf8(pa.py_buffer(lines.data[begun:ended])):
+        if not (lines.is_ascii or is_utf8(pa.py_buffer(lines.data[begun:ended]))):
             chosen = np.setdiff1d(chosen, _beyond_ascii(lines), assume_unique=True)
         texts = sum(column.kind <= layout.NESTED for column in self._columns)
         most = POOL // max(texts, 1)

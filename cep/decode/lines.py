@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from cep.decode.kernel.layout import NO_ROOM
 from cep.decode.malformed import Malformed
 from cep.decode.salvage import Indices
 
@@ -20,6 +21,7 @@ Octets = NDArray[np.uint8]
 
 _NEWLINE = ord("\n")
 _WHITE = b" \t\r"
+_BEGINNING, _MORE = 1 << 16, 1.25  # bytes whose lines are counted; how much denser they may be behind these
 _AT_ONCE = 1 << 20  # bytes that are compared at a time: they stay in the processor's cache
 
 
@@ -27,7 +29,8 @@ _AT_ONCE = 1 << 20  # bytes that are compared at a time: they stay in the proces
 class Lines:
     """Lines with something in them: line i is data[starts[i]:ends[i]], without its line end.
 
-    `longest` is the length of the longest in bytes. Blocks that are read compiled have the `kernel`.
+    `longest` is the length of the longest in bytes. Blocks that are read compiled have the `kernel`. With
+    `is_ascii` all bytes are known to be ASCII.
     """
 
     data: memoryview
@@ -36,6 +39,7 @@ class Lines:
     ends: Indices
     longest: int
     kernel: Kernel | None = None
+    is_ascii: bool = False
 
     @classmethod
     def of(cls, data: memoryview, blank: bytes = _WHITE) -> Lines:
@@ -67,18 +71,26 @@ class Lines:
 
     @classmethod
     def found(
-        cls, data: memoryview, kernel: Kernel, find: Callable[[Octets, Indices, Indices], int]
+        cls, data: memoryview, kernel: Kernel, find: Callable[[Octets, Indices, Indices, Indices], int]
     ) -> Lines | None:
-        """The lines that a function of the kernel finds: it fills in their starts and ends, and gives their
-        number, or -1: then None."""
+        """The lines that a function of the kernel finds; None if it finds that it cannot.
+
+        It fills in their starts and ends, and whether there is a byte that is not ASCII, and gives their
+        number, or says that there are more than there is room for.
+        """
         octets = np.frombuffer(data, np.uint8)
         octets.flags.writeable = False
-        starts, ends = np.empty((2, kernel.count_lines(octets) + 1), np.int64)
-        count = find(octets, starts, ends)
+        beyond = np.zeros(1, np.int64)
+        starts, ends = np.empty((2, _expected(octets, kernel)), np.int64)
+        count = find(octets, starts, ends, beyond)
+        if count == NO_ROOM:
+            starts, ends = np.empty((2, kernel.count_lines(octets) + 1), np.int64)
+            count = find(octets, starts, ends, beyond)
         if count < 0:
             return None
         starts, ends = starts[:count], ends[:count]
-        return cls(data, octets, starts, ends, int((ends - starts).max(initial=0)), kernel)
+        longest = int((ends - starts).max(initial=0))
+        return cls(data, octets, starts, ends, longest, kernel, not beyond[0])
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -101,6 +113,12 @@ class Lines:
             self.kernel.join_lines(self.octets, starts, ends, text)
             return pa.py_buffer(text[:-1])
         return pa.py_buffer(b"\n".join(self[int(record)] for record in chosen))
+
+
+def _expected(octets: Octets, kernel: Kernel) -> int:
+    """So many lines a block is expected to have at most, as its beginning does."""
+    lines = kernel.count_lines(octets[:_BEGINNING]) + 1
+    return lines + int(lines * _MORE * max(0, len(octets) - _BEGINNING) / _BEGINNING)
 
 
 def count_newlines(data: bytes | memoryview, kernel: Kernel | None = None) -> int:

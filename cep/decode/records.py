@@ -67,8 +67,8 @@ def _by_kernel(data: memoryview, delimiter: str, kernel: Kernel) -> Records | No
     """The records, if all quotes are where they should be."""
     quotes = np.zeros(1, np.int64)
 
-    def find(octets: Octets, starts: Indices, ends: Indices) -> int:
-        return kernel.find_records(octets, ord(delimiter), starts, ends, quotes)
+    def find(octets: Octets, starts: Indices, ends: Indices, beyond: Indices) -> int:
+        return kernel.find_records(octets, ord(delimiter), starts, ends, beyond, quotes)
 
     lines = Lines.found(data, kernel, find)
     return None if lines is None else Records(lines, np.zeros(len(lines), np.bool_), bool(quotes[0]))

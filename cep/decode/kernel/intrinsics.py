@@ -76,6 +76,11 @@ class _Code(Code):
         return cls.as_mask(builder, cls.compare(builder, "==", found, "\n"))
 
     @classmethod
+    def beyond_ascii_at(cls, builder: Any, place: Any) -> Any:
+        found = cls.load(builder, place, cls.bytes)
+        return cls.as_mask(builder, builder.icmp_signed("<", found, ir.Constant(cls.bytes, [0] * WIDTH)))
+
+    @classmethod
     def quotes_and_newlines_at(cls, builder: Any, place: Any) -> Any:
         found = cls.load(builder, place, cls.bytes)
         ends = builder.or_(cls.compare(builder, "==", found, '"'), cls.compare(builder, "==", found, "\n"))
@@ -116,6 +121,8 @@ copied_cell_stops: Callable[[Data, int, Bytes, int, int], int] = instruction(
 """The same; the 32 bytes are copied to the second place."""
 newlines_at: Callable[[Data, int], int] = instruction(types.int64, "ab", _Code.newlines_at)
 """The mask of line ends among the 32 bytes from a place on."""
+beyond_ascii_at: Callable[[Data, int], int] = instruction(types.int64, "ab", _Code.beyond_ascii_at)
+"""The mask of bytes that are not ASCII among the 32 bytes from a place on."""
 quotes_and_newlines_at: Callable[[Data, int], int] = instruction(
     types.int64, "ab", _Code.quotes_and_newlines_at
 )

@@ -59,6 +59,8 @@ and what changes, of other keys too:
     FOLLOWER          the key that came behind it the last time
     MONTH DAY DAYS    the bytes of the date that the column had last, and days from 1970 to it
 """
+NO_ROOM, MISPLACED = -2, -1
+"""Instead of a number of lines: there are more than there is room for; a quote is not where one should be."""
 COLUMNS, SLOTS, NAMED = range(3)
 """Numbers of `counts`: columns; keys with a slot; bytes of names."""
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from cep.decode.kernel.intrinsics import WIDTH, byte_at, newlines_at, ones, put_byte, quotes_and_newlines_at
+from cep.decode.kernel.intrinsics import (
+    WIDTH,
+    beyond_ascii_at,
+    byte_at,
+    newlines_at,
+    ones,
+    put_byte,
+    quotes_and_newlines_at,
+)
 from cep.decode.kernel.keys import SPACE, TAB
-from cep.decode.kernel.layout import Bytes, Data, Ints
+from cep.decode.kernel.layout import MISPLACED, NO_ROOM, Bytes, Data, Ints
 from kernels.family import inlined
 from kernels.instructions import trailing_zeros
 
 RETURN, NEWLINE, QUOTE = 0x0D, 0x0A, 0x22
+ASCII = 0x7F
 
 
 def is_blank(data: Data, at: int, end: int) -> bool:
@@ -41,24 +50,33 @@ def add_line(data: Data, begin: int, end: int, blanks: bool, starts: Ints, ends:
     return count + 1
 
 
-def find_lines(data: Data, starts: Ints, ends: Ints) -> int:
-    """Find the lines of data, but those that are empty or of blanks only; how many there are.
+def find_lines(data: Data, starts: Ints, ends: Ints, beyond: Ints) -> int:
+    """Find the lines of data, but those that are empty or of blanks only; how many there are, or NO_ROOM.
 
-    A carriage return before a line end is part of that.
+    A carriage return before a line end is part of that. The first of `beyond` gets 0 if all bytes are ASCII.
     """
-    count, begin = 0, 0
+    count, begin, other = 0, 0, 0
     whole = len(data) - len(data) % WIDTH
     for at in range(0, whole, WIDTH):
+        other |= beyond_ascii_at(data, at)
         found = newlines_at(data, at)
         while found != 0:
+            if count == len(starts):
+                return NO_ROOM
             stop = at + trailing_zeros(found)
             found &= found - 1
             count = add_line(data, begin, stop, True, starts, ends, count)
             begin = stop + 1
     for stop in range(whole, len(data)):
+        other |= byte_at(data, stop) > ASCII
         if byte_at(data, stop) == NEWLINE:
+            if count == len(starts):
+                return NO_ROOM
             count = add_line(data, begin, stop, True, starts, ends, count)
             begin = stop + 1
+    beyond[0] = other
+    if count == len(starts):
+        return NO_ROOM
     return add_line(data, begin, len(data), True, starts, ends, count)
 
 
@@ -70,28 +88,38 @@ def is_well_placed(data: Data, at: int, opens: bool, delimiter: int) -> bool:
     return at == len(data) - 1 or byte_at(data, at + 1) in (delimiter, NEWLINE, RETURN, QUOTE)
 
 
-def find_records(data: Data, delimiter: int, starts: Ints, ends: Ints, quotes: Ints) -> int:
-    """Find the records of CSV, but empty ones; how many there are, or -1: a quote is not where one should be.
+def find_records(data: Data, delimiter: int, starts: Ints, ends: Ints, beyond: Ints, quotes: Ints) -> int:
+    """Find the records of CSV, but empty ones; how many there are, or MISPLACED, or NO_ROOM.
 
-    They end at line ends outside of quotes. The first of `quotes` gets their number.
+    They end at line ends outside of quotes. The first of `quotes` gets their number, that of `beyond` 0 if
+    all bytes are ASCII.
     """
-    count, begin, seen, at = 0, 0, 0, 0
+    count, begin, seen, other, at = 0, 0, 0, 0, 0
     whole = len(data) - len(data) % WIDTH
     while at < len(data):
-        found = quotes_and_newlines_at(data, at) if at < whole else byte_at(data, at) in (QUOTE, NEWLINE)
+        if at < whole:
+            found = quotes_and_newlines_at(data, at)
+            other |= beyond_ascii_at(data, at)
+        else:
+            found = byte_at(data, at) in (QUOTE, NEWLINE)
+            other |= byte_at(data, at) > ASCII
         while found != 0:
             stop = at + trailing_zeros(found)
             found &= found - 1
             if byte_at(data, stop) == QUOTE:
                 if not is_well_placed(data, stop, seen & 1 == 0, delimiter):
-                    return -1
+                    return MISPLACED
                 seen += 1
             elif seen & 1 == 0:
+                if count == len(starts):
+                    return NO_ROOM
                 count = add_line(data, begin, stop, False, starts, ends, count)
                 begin = stop + 1
         at += WIDTH if at < whole else 1
-    quotes[0] = seen
-    return add_line(data, begin, len(data), False, starts, ends, count) if seen & 1 == 0 else -1
+    quotes[0], beyond[0] = seen, other
+    if count == len(starts):
+        return NO_ROOM
+    return add_line(data, begin, len(data), False, starts, ends, count) if seen & 1 == 0 else MISPLACED
 
 
 def join_lines(data: Data, starts: Ints, ends: Ints, text: Bytes) -> None:
