@@ -29,7 +29,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_packs import header
 from random_streams import long_stream
-from random_windows import calendar_families, mixed_packs, through_deploys, window_packs
+from random_windows import alike_packs, calendar_families, mixed_packs, through_deploys, window_packs
 
 from alerts.raised import Raised
 from alerts.stages.order import in_order
@@ -57,6 +57,13 @@ def test_engines_agree_of_days_and_weeks(family: list[Program]) -> None:
             pytest.fail(found, pytrace=False)
 
 
+@pytest.mark.timeout(0)
+@settings(max_examples=examples(60), **QUIET)
+@given(programs(texts=alike_packs()))
+def test_engines_agree_of_rules_that_run_together(program: Program) -> None:
+    assert_agreement(program, feeds=2)
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(0)
 @settings(max_examples=examples(60), **QUIET)
@@ -68,7 +75,7 @@ def test_engines_agree_of_windows_beside_patterns(program: Program) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(0)
 @settings(max_examples=examples(50), **QUIET)
-@given(programs(texts=window_packs() | mixed_packs(), compiled=True))
+@given(programs(texts=window_packs() | mixed_packs() | alike_packs(), compiled=True))
 def test_the_compiled_kernel_agrees(program: Program) -> None:
     compiled, plain = by_engine(program), by_engine(replace(program, compiled=False))
     assert compiled.alerts == plain.alerts, f"{program}"

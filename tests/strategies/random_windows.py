@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import soak
 from duel import Program, accepted, pack_of, taken_in_time
@@ -70,9 +70,37 @@ _TESTS = (
 _OF_KEY = ('(g == "x" or count() > 1)', 'upper(g) == "X"')
 
 
+_CHOSEN = ("", "", "[v > 0]", "[v is not null]", '[t matches "red"]')
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a rule over windows of a stream with the fields of random_packs is put together of."""
+
+    by: str
+    chosen: str
+    window: str
+    having: str
+    shown: tuple[str, ...]
+    limit: str
+
+    def rule(self, name: str) -> str:
+        """Its text."""
+        emits = ", ".join(f"x{n} = {call}" for n, call in enumerate(self.shown))
+        having = f"having {self.having} emit {emits}{self.limit}"
+        return f"rule {name} {{ {self.by} over e{self.chosen} {self.window} {having} }}"
+
+
+def window_rules(
+    windows: Sequence[str] = (*AT_THE_END, *AT_EVENTS), name: str = "r"
+) -> st.SearchStrategy[str]:
+    """One such rule."""
+    return window_parts(windows).map(lambda parts: parts.rule(name))
+
+
 @st.composite
-def window_rules(draw: st.DrawFn, windows: Sequence[str] = (*AT_THE_END, *AT_EVENTS), name: str = "r") -> str:
-    """One rule over windows of a stream with the fields of random_packs."""
+def window_parts(draw: st.DrawFn, windows: Sequence[str] = (*AT_THE_END, *AT_EVENTS)) -> Parts:
+    """The parts of one."""
     window = draw(st.sampled_from(windows))
     earlier = ["previous({})", "previous({}, 2)", "previous({}, 5)"]
     length = {"tumbling 2s": "4s", "tumbling 5s": "10s", "sliding 3s": "1s", "hopping 4s every 2s": "2s"}.get(
@@ -90,12 +118,26 @@ def window_rules(draw: st.DrawFn, windows: Sequence[str] = (*AT_THE_END, *AT_EVE
     shown = draw(st.lists(named, min_size=1, max_size=4, unique=True))
     tests = (*_TESTS, *_OF_KEY) if "g" in by else _TESTS
     having = draw(st.sampled_from(tests) | st.just("count() > previous(count())"))
-    chosen = draw(st.sampled_from(("", "", "[v > 0]", "[v is not null]", '[t matches "red"]')))
+    chosen = draw(st.sampled_from(_CHOSEN))
     limit = (
         draw(st.sampled_from(("", "", " limit 9 events"))) if window.startswith(("sliding", "last")) else ""
     )
-    emits = ", ".join(f"x{n} = {call}" for n, call in enumerate(shown))
-    return f"rule {name} {{ {by} over e{chosen} {window} having {having} emit {emits}{limit} }}"
+    return Parts(by, chosen, window, having, tuple(shown), limit)
+
+
+@st.composite
+def alike_packs(draw: st.DrawFn, windows: Sequence[str] = (*AT_THE_END, *AT_EVENTS)) -> str:
+    """Packs of rules that keep and read the same windows, of other events, and ask and tell differently."""
+    parts = draw(window_parts(windows))
+    rules = []
+    for name in draw(st.sampled_from(("rs", "rst", "srtu"))):
+        asked = draw(st.sampled_from(("{}", "{}", "not ({})", "{} or 1 < 2", "({}) and g is not null")))
+        having = asked.format(parts.having) if "g" in parts.by else parts.having
+        shown = tuple(draw(st.permutations(parts.shown)))
+        rules.append(
+            replace(parts, chosen=draw(st.sampled_from(_CHOSEN)), having=having, shown=shown).rule(name)
+        )
+    return header(draw(st.sampled_from((0, LATENESS)))) + "\n" + "\n".join(rules)
 
 
 def window_packs(windows: Sequence[str] = (*AT_THE_END, *AT_EVENTS)) -> st.SearchStrategy[str]:

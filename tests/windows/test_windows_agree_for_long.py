@@ -17,7 +17,7 @@ import soak
 from duel import Program
 from effort import examples
 from hypothesis import strategies as st
-from random_windows import calendar_families, mixed_packs, window_packs
+from random_windows import alike_packs, calendar_families, mixed_packs, window_packs
 
 from cep.operators.windows.runtime import run_windows, window_rows
 
@@ -27,9 +27,10 @@ CHUNKS = 110
 
 
 def of_windows() -> st.SearchStrategy[list[Program]]:
-    """Half of them any windows; a quarter each of windows over days, and of windows beside patterns."""
-    windows, mixed = soak.families(window_packs()), soak.families(mixed_packs())
-    return st.one_of(windows, windows, calendar_families(), mixed)
+    """Two fifths of them any windows; a fifth each of windows over days, of windows beside patterns, and of
+    rules that run together."""
+    windows, mixed, alike = (soak.families(packs) for packs in (window_packs(), mixed_packs(), alike_packs()))
+    return st.one_of(windows, windows, calendar_families(), mixed, alike)
 
 
 @pytest.mark.soak

@@ -93,6 +93,11 @@ class Readings:
         """The place of an aggregate among the readings."""
         return self.names.index(identity(ref))
 
+    def argument(self, number: int) -> Expression | None:
+        """The argument of a reading; None: it is of events themselves, or of windows."""
+        of = (self.accumulators[one].argument for one in self.readings[number].accumulators)
+        return next((self.arguments[place] for place in of if place is not None), None)
+
     def as_columns(self, expression: Expression) -> Expression:
         """The expression over a table with a row for each evaluation: the n-th reading is its field `@n`, and
         the key field `f` its field `@by f`."""

@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cep.operators.windows.compile.readings import Readings, aggregates_in
 from cep.operators.windows.compile.shapes import Shape, shape_of
 from cep.plan.plan import AlertForm, Needs, RulePlan
-from rules.typed import Expression, FieldRef, Over, Pack, Rule
+from rules.typed import Expression, FieldRef, KeyRef, Over, Pack, Rule, walk
 from rules.types import ListOf, Record
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """What expressions read of windows: readings by number, rising, and whether they name the key."""
+
+    readings: tuple[int, ...]
+    key: bool
+
+    @classmethod
+    def of(cls, readings: Readings, *expressions: Expression) -> Reads:
+        """What these name."""
+        numbers = {readings.number(ref) for ref in aggregates_in(*expressions)}
+        key = any(isinstance(node, KeyRef) for one in expressions for node in walk(one))
+        return cls(tuple(sorted(numbers)), key)
+
+    def and_of(self, others: Iterable[Reads]) -> Reads:
+        """What these read and others of rules with the same readings."""
+        every = (self, *others)
+        numbers = {number for one in every for number in one.readings}
+        return Reads(tuple(sorted(numbers)), any(one.key for one in every))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,13 +39,16 @@ class WindowPlan(RulePlan):
 
     `shape` and `readings` are what its state is made of: rules of one structure have them alike. `having` is
     asked of the readings, by column (Readings.as_columns), and so are `emitted` of its `emit`; their
-    constants may change with a deploy, and what is kept does not.
+    constants may change with a deploy, and what is kept does not. `asked` is what the one reads, `told` the
+    others.
     """
 
     shape: Shape
     readings: Readings
     having: Expression
     emitted: tuple[Expression, ...]
+    asked: Reads
+    told: Reads
 
 
 def window_plan(pack: Pack, rule: Rule, body: Over) -> WindowPlan:
@@ -44,6 +69,8 @@ def window_plan(pack: Pack, rule: Rule, body: Over) -> WindowPlan:
         readings=readings,
         having=readings.as_columns(body.having),
         emitted=tuple(readings.as_columns(item.value) for item in rule.emit),
+        asked=Reads.of(readings, body.having),
+        told=Reads.of(readings, *(item.value for item in rule.emit)),
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -16,42 +17,46 @@ from cep.expressions.columns import Columns
 from cep.expressions.held import held
 from cep.hashing.rows import ranked, rising
 from cep.operators.operator import BatchContext
-from cep.operators.windows.compile.readings import aggregates_in
-from cep.operators.windows.compile.window_plan import WindowPlan
+from cep.operators.windows.compile.window_plan import Reads, WindowPlan
 from cep.operators.windows.runtime.evaluations import AT_ITS_END, Advanced, ReadWindows
+from cep.operators.windows.runtime.together import Together
 from cep.state.keyed_rows import Bools, Ints
-from rules.typed import Expression, FieldRef, KeyRef, Over, WindowAggregate, walk
+from rules.typed import FieldRef
 from rules.types import ListOf, Record
 
 
 @dataclass(slots=True)
 class Deciding:
-    """The evaluations of a rule in a batch, and what is asked of them."""
+    """The evaluations of rules in a batch, rule by rule, and what is asked of them."""
 
-    rule: WindowPlan
+    rules: Together
     advanced: Advanced
     context: BatchContext
 
-    def read(self, expressions: Sequence[Expression], rows: Ints | None = None) -> ReadWindows:
-        """The readings that expressions of the rule name, of some evaluations or of all; with the key."""
-        keys, by = self.advanced.keys(rows), self.rule.rule.by
-        refs = {self.rule.readings.number(ref): ref for ref in aggregates_in(*expressions)}
-        read = self.advanced.read(sorted(refs), rows)
+    def read(self, what: Reads, rows: Ints | None = None) -> ReadWindows:
+        """The readings of some evaluations or of all, with the key if that is read."""
+        keys = self.advanced.keys(rows)
+        read = self.advanced.read(what.readings, rows)
         # A table without columns, where no aggregate is named, would have no rows.
-        found = read.table if refs else pa.table({"@": pa.nulls(len(keys))})
-        for number, values in self._nested(refs, rows):
+        found = read.table if what.readings else pa.table({"@": pa.nulls(len(keys))})
+        for number, values in self._nested(what, rows):
             found = found.set_column(found.column_names.index(f"@{number}"), f"@{number}", values)
-        if by is not None and _names_key(*expressions):
-            for name, column in zip(by.names, self.context.keys.of(keys), strict=True):
+        by = self.rules.plan.rule.by
+        if by is not None and what.key:
+            for name, column in zip(by.names, self.context.keys.of(keys % self.rules.keys), strict=True):
                 found = found.append_column(f"@by {name}", column)
         return ReadWindows(found, read.approximate)
 
     def holds(self) -> Bools:
         """For which evaluations `having` is true."""
-        columns = Columns(self.read([_body(self.rule).having]).table)
-        truth: Bools = columns.truth(self.rule.having).to_numpy(zero_copy_only=False)
-        self._count(columns.overflows)
-        return truth
+        plans = [one.plan for one in self.rules.rules]
+        table = self.read(plans[0].asked.and_of(plan.asked for plan in plans[1:])).table
+        truths = []
+        for plan, rows in self._by_rule(self.advanced.keys()):
+            columns = Columns(_part(table, rows))
+            truths.append(columns.truth(plan.having).to_numpy(zero_copy_only=False))
+            self._count(plan, columns.overflows)
+        return truths[0] if len(truths) == 1 else np.concatenate(truths)
 
     def decisions(self, raised: Bools) -> list[Decisions]:
         """Those that raise an alert."""
@@ -59,79 +64,93 @@ class Deciding:
         if not len(rows):
             return []
         with paused():
-            return [self._decisions(rows)]
+            return list(self._decisions(rows))
 
-    def _decisions(self, rows: Ints) -> Decisions:
+    def _decisions(self, rows: Ints) -> Iterator[Decisions]:
         asked = self.advanced.evaluations(rows)
         first, events = self.advanced.newest(rows)
         numbers, (places,) = ranked([events])
         columns = EventColumns.of(len(numbers), [one[1:] for one in self.context.book.sources(numbers)])
-        read = self.read([item.value for item in self.rule.rule.emit], rows)
-        return Decisions(
-            self.rule,
-            asked.times,
-            self.context.keys.of(asked.keys),
-            _orders(asked.starts, asked.at),
-            np.zeros(len(rows), bool),
-            first[1:],
-            np.zeros(len(events), np.int64),
-            places,
-            columns,
-            self._emitted(read),
-            Windows(
-                asked.starts,
-                asked.ends,
-                np.where(asked.at == AT_ITS_END, -1, np.searchsorted(numbers, asked.at)),
-                self._approximate(read),
-            ),
-        )
+        plans = [one.plan for one in self.rules.rules]
+        read = self.read(plans[0].told.and_of(plan.told for plan in plans[1:]), rows)
+        keys = self.context.keys.of(asked.keys % self.rules.keys)
+        orders = _orders(asked.starts, asked.at)
+        at = np.where(asked.at == AT_ITS_END, -1, np.searchsorted(numbers, asked.at))
+        for plan, which in self._by_rule(asked.keys):
+            count = which.stop - which.start
+            if not count:
+                continue
+            begin, end = int(first[which.start]), int(first[which.stop])
+            yield Decisions(
+                plan,
+                asked.times[which],
+                [column.slice(which.start, count) for column in keys],
+                orders.slice(which.start, count),
+                np.zeros(count, bool),
+                first[which.start + 1 : which.stop + 1] - begin,
+                np.zeros(end - begin, np.int64),
+                places[begin:end],
+                columns,
+                self._emitted(plan, _part(read.table, which)),
+                Windows(
+                    asked.starts[which],
+                    asked.ends[which],
+                    at[which],
+                    self._approximate(plan, {n: mask[which] for n, mask in read.approximate.items()}),
+                ),
+            )
 
-    def _emitted(self, read: ReadWindows) -> Mapping[str, pa.Array]:
+    def _by_rule(self, keys: Ints) -> Iterator[tuple[WindowPlan, slice]]:
+        """The rows of each rule among some with these keys."""
+        if len(self.rules.rules) == 1:
+            yield self.rules.plan, slice(0, len(keys))
+            return
+        bounds = pairwise(self.rules.bounds(keys).tolist())
+        for one, (first, end) in zip(self.rules.rules, bounds, strict=True):
+            yield one.plan, slice(first, end)
+
+    def _emitted(self, plan: WindowPlan, table: pa.Table) -> Mapping[str, pa.Array]:
         """The emitted values, by name."""
-        columns = Columns(read.table)
-        emitted = zip(self.rule.rule.emit, self.rule.emitted, strict=True)
+        columns = Columns(table)
+        emitted = zip(plan.rule.emit, plan.emitted, strict=True)
         found = {item.name: columns.evaluate(asked) for item, asked in emitted}
-        self._count(columns.overflows)
+        self._count(plan, columns.overflows)
         return found
 
-    def _approximate(self, read: ReadWindows) -> Mapping[str, Bools]:
+    def _approximate(self, plan: WindowPlan, estimated: Mapping[int, Bools]) -> Mapping[str, Bools]:
         """By emitted name in which evaluations an estimate has part in the value."""
-        estimated, readings = read.approximate, self.rule.readings
         found = {}
-        for item in self.rule.rule.emit if estimated else ():
-            numbers = {readings.number(ref) for ref in aggregates_in(item.value)} & estimated.keys()
+        for item in plan.rule.emit if estimated else ():
+            numbers = set(Reads.of(plan.readings, item.value).readings) & estimated.keys()
             masks = [estimated[number] for number in numbers]
             if masks and (mask := np.logical_or.reduce(masks)).any():
                 found[item.name] = mask
         return found
 
-    def _nested(
-        self, refs: Mapping[int, WindowAggregate], rows: Ints | None
-    ) -> Iterator[tuple[int, pa.Array]]:
+    def _nested(self, what: Reads, rows: Ints | None) -> Iterator[tuple[int, pa.Array]]:
         """The readings that are lists or records, which are fields of events."""
-        nested = ((number, ref) for number, ref in refs.items() if isinstance(ref.type, ListOf | Record))
-        for number, ref in nested:
-            assert isinstance(ref.argument, FieldRef)
+        readings = self.rules.plan.readings
+        for number in what.readings:
+            argument = readings.argument(number)
+            if argument is None or not isinstance(argument.type, ListOf | Record):
+                continue
+            assert isinstance(argument, FieldRef)
             events = self.advanced.event_of(number, rows)
             numbers = rising(events[events >= 0])
             columns = EventColumns.of(len(numbers), [one[1:] for one in self.context.book.sources(numbers)])
             values = np.full(len(events), None, np.object_)
             there = np.flatnonzero(events >= 0)
-            values[there] = columns.values(ref.argument.path)[np.searchsorted(numbers, events[there])]
-            yield number, pa.array(values.tolist(), held(ref.type))
+            values[there] = columns.values(argument.path)[np.searchsorted(numbers, events[there])]
+            yield number, pa.array(values.tolist(), held(argument.type))
 
-    def _count(self, overflows: int) -> None:
+    def _count(self, plan: WindowPlan, overflows: int) -> None:
         if overflows:
-            self.context.counts[Overflows("rule", *self.rule.name)] += overflows
+            self.context.counts[Overflows("rule", *plan.name)] += overflows
 
 
-def _names_key(*expressions: Expression) -> bool:
-    return any(isinstance(node, KeyRef) for one in expressions for node in walk(one))
-
-
-def _body(rule: WindowPlan) -> Over:
-    assert isinstance(rule.rule.body, Over)
-    return rule.rule.body
+def _part(table: pa.Table, rows: slice) -> pa.Table:
+    whole = rows.start == 0 and rows.stop == len(table)
+    return table if whole else table.slice(rows.start, rows.stop - rows.start)
 
 
 def _orders(starts: Ints, at: Ints) -> pa.BinaryArray:

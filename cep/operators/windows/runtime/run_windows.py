@@ -8,22 +8,21 @@ from itertools import pairwise
 import numpy as np
 
 from cep.batch.arrivals import Arrivals
-from cep.batch.clock import Clock
 from cep.batch.decisions import Decisions
-from cep.events import MIN_TIME
 from cep.hashing.rows import order_of, rising
 from cep.operators.operator import BatchContext
 from cep.operators.windows.compile.window_plan import WindowPlan
 from cep.operators.windows.runtime import over_limit, trace_records
 from cep.operators.windows.runtime.advance import advance
 from cep.operators.windows.runtime.deciding import Deciding
-from cep.operators.windows.runtime.evaluations import RuleEvents, Watch
+from cep.operators.windows.runtime.evaluations import RuleEvents
 from cep.operators.windows.runtime.rule_events import Gathering
-from cep.operators.windows.runtime.window_rows import DUE, WindowRows
-from cep.state.keyed_rows import RULE, Ints
+from cep.operators.windows.runtime.together import MOST, Together, each, together
+from cep.operators.windows.runtime.window_rows import WindowRows
+from cep.state.keyed_rows import KEY, RULE, Ints
 
 AT_ONCE = 1 << 20
-"""Evaluations of one rule that are made together, unless they are all of one key: a watermark that leaps ends
+"""Evaluations that are made together, unless they are all of one key: a watermark that leaps ends
 all open windows in one batch."""
 
 
@@ -31,31 +30,33 @@ def run_windows(
     rules: Sequence[WindowPlan], kept: WindowRows, events: Arrivals, context: BatchContext
 ) -> tuple[list[Decisions], WindowRows]:
     """Run every rule of a space over events up to the watermark, key by key in order of time."""
-    gathering = Gathering(events, context)
-    found, left = [], []
-    for number, (rule, before) in enumerate(zip(rules, _by_rule(kept, len(rules)), strict=True)):
-        decisions, after = _run(rule, before, gathering)
+    found: list[Decisions] = []
+    left, due = [], []
+    for one in each(rules, _by_rule(kept, len(rules)), Gathering(events, context)):
+        if one.is_due:
+            due.append(one)
+        else:
+            left.append(_named(one.kept, one.number, 0))
+    # A trace tells of each rule what it asked.
+    for some in together(due, max(context.keys.count, 1), MOST if context.trace is None else 0):
+        decisions, after = _run(some, context)
         found += decisions
-        after.heads[:, RULE] = number
-        left.append(after)
+        left += after
     return found, WindowRows.none().joined(left)
 
 
-def _run(rule: WindowPlan, kept: WindowRows, gathering: Gathering) -> tuple[list[Decisions], WindowRows]:
-    came, context = gathering.of(rule), gathering.context
-    watermark = context.clock.watermark_after
-    if not len(came.keys) and not np.any(kept.heads[:, DUE] <= watermark):
-        return [], kept
+def _run(some: Together, context: BatchContext) -> tuple[list[Decisions], list[WindowRows]]:
+    """The decisions of rules, and what is kept of each."""
     found: list[Decisions] = []
     dropped: dict[int, int] = {}
-    left, waiting, watch = [], [(kept, came)], _watch(rule, context.clock)
+    left, waiting = [], [(some.kept(), some.came())]
     while waiting:
-        advanced = advance(rule, *waiting[-1], watch, context.texts, context.compiled)
+        advanced = advance(some.plan, *waiting[-1], some.watch, context.texts, context.compiled)
         parts = _separated(*waiting.pop(), -(-advanced.count // AT_ONCE))
         if len(parts) > 1:
             waiting += reversed(parts)
             continue
-        deciding = Deciding(rule, advanced, context)
+        deciding = Deciding(some, advanced, context)
         holds = deciding.holds()
         settled = advanced.settled(holds)
         if context.trace is not None:
@@ -63,8 +64,22 @@ def _run(rule: WindowPlan, kept: WindowRows, gathering: Gathering) -> tuple[list
         dropped.update(settled.dropped)
         found += deciding.decisions(settled.raised)
         left.append(settled.kept)
-    over_limit.count(rule, dropped, context)
-    return found, left[0] if len(left) == 1 else WindowRows.none().joined(left)
+    for plan, lost in some.apart(dropped) if dropped else ():
+        over_limit.count(plan, lost, context)
+    whole = left[0] if len(left) == 1 else WindowRows.none().joined(left)
+    firsts = np.arange(1, len(some.rules)) * some.keys
+    parts_left = _cut(whole, whole.keys, firsts)
+    return found, [
+        _named(rows, one.number, place * some.keys)
+        for place, (one, rows) in enumerate(zip(some.rules, parts_left, strict=True))
+    ]
+
+
+def _named(rows: WindowRows, rule: int, first: int) -> WindowRows:
+    """The rows, which nobody else has, as those of a rule; its first key has such a number in them."""
+    rows.heads[:, RULE] = rule
+    rows.heads[:, KEY] -= first
+    return rows
 
 
 def _separated(kept: WindowRows, came: RuleEvents, parts: int) -> list[tuple[WindowRows, RuleEvents]]:
@@ -91,15 +106,6 @@ def _cut(rows: WindowRows, by: Ints, firsts: Ints) -> Iterator[WindowRows]:
             rows.words[words[first] : words[last]],
             rows.numbers[named[first] : named[last]],
         )
-
-
-def _watch(rule: WindowPlan, clock: Clock) -> Watch:
-    closing = rule.closing
-    if closing is not None:
-        begun = max(clock.first_of(rule), closing.since)
-        return Watch(begun, closing.since, closing.until, clock.watermark_after)
-    since = clock.since.get(rule.name, MIN_TIME)
-    return Watch(clock.watching(rule), since, None, clock.watermark_after)
 
 
 def _by_rule(kept: WindowRows, rules: int) -> Iterator[WindowRows]:

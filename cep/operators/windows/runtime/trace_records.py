@@ -22,11 +22,11 @@ from rules.typed import Over
 
 
 def write(deciding: Deciding, raised: Bools, holds: Bools) -> None:
-    """Add a record for each evaluation to the context's trace.
+    """Add a record for each evaluation, of one rule alone, to the context's trace.
 
     Where the trace asks for one run there are none: windows have no numbers.
     """
-    rule, advanced, context = deciding.rule, deciding.advanced, deciding.context
+    rule, advanced, context = deciding.rules.plan, deciding.advanced, deciding.context
     trace = context.trace
     if trace is None or trace.selection.run is not None or not trace.selection.has(rule.rule.name):
         return
@@ -94,10 +94,10 @@ def _keys(rule: WindowPlan, numbers: Ints, context: BatchContext) -> dict[int, K
 
 def _readings(deciding: Deciding, rows: Ints) -> Mapping[str, list[object]]:
     """By the text of each aggregate its values, as alerts show them."""
-    rule, found = deciding.rule, {}
+    rule, found = deciding.rules.plan, {}
     assert isinstance(rule.rule.body, Over)
     expressions = [rule.rule.body.having, *(item.value for item in rule.rule.emit)]
-    table = deciding.read(expressions, rows).table
+    table = deciding.read(rule.asked.and_of([rule.told]), rows).table
     for ref in aggregates_in(*expressions):
         values = python(table.column(f"@{rule.readings.number(ref)}"))
         found[" ".join(ref.span.text.split())] = [json_value(value, ref.type) for value in values]
