@@ -20,7 +20,7 @@ Ints = npt.NDArray[np.int64]
 
 BASE = np.uint64(0x9E3779B97F4A7C15)
 FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-NOTHING, ONE, BYTE, WORD = np.uint64(0), np.uint64(1), np.uint64(8), np.uint64(8)
+NOTHING, ONE, BYTE, WORD, TWO_WORDS = np.uint64(0), np.uint64(1), np.uint64(8), np.uint64(8), np.uint64(16)
 THIRTY, TWENTY_SEVEN, THIRTY_ONE = np.uint64(30), np.uint64(27), np.uint64(31)
 HALF, HIGH = np.uint64(32), np.uint64(33)
 LONG = np.uint64(1 << 63)
@@ -53,32 +53,68 @@ def fetch(slots: Ints, slot: np.uint64) -> None:
 
 
 @inlined
-def name_of(data: Data, at: np.uint64, end: np.uint64) -> np.uint64:
-    """The bytes of a text of less than eight, with a bit behind them that says how many; of a longer one a
-    hash, whose highest bit is set."""
-    length, size = end - at, np.uint64(len(data))
-    name = length
-    while True:
-        eight = NOTHING
-        if at + WORD <= size:
-            for byte in range(8):
-                eight |= np.uint64(data[at + np.uint64(byte)]) << (np.uint64(byte) * BYTE)
-        else:
-            for byte in range(end - at):
-                eight |= np.uint64(data[at + np.uint64(byte)]) << (np.uint64(byte) * BYTE)
-        if at + WORD > end:
-            break
-        name = (name ^ eight) * BASE
-        name ^= name >> HALF
-        at += WORD
-    after = ONE << ((end - at) * BYTE)
-    rest = eight & (after - ONE) | after
-    return rest if length < WORD else (name ^ rest) * BASE | LONG
+def eight_at(data: Data, at: np.uint64) -> np.uint64:
+    """Eight bytes from a place on, all of which there are."""
+    eight = NOTHING
+    for byte in range(8):
+        eight |= np.uint64(data[at + np.uint64(byte)]) << (np.uint64(byte) * BYTE)
+    return eight
 
 
 @inlined
-def mixed(name: np.uint64) -> np.uint64:
+def rest_at(data: Data, at: np.uint64, end: np.uint64) -> np.uint64:
+    """Less than eight bytes up to an end, with a bit behind them that says how many."""
+    if at + WORD <= np.uint64(len(data)):
+        after = ONE << ((end - at) * BYTE)
+        return eight_at(data, at) & (after - ONE) | after
+    rest = ONE << ((end - at) * BYTE)
+    for byte in range(end - at):
+        rest |= np.uint64(data[at + np.uint64(byte)]) << (np.uint64(byte) * BYTE)
+    return rest
+
+
+@inlined
+def first_name(data: Data, at: np.uint64, end: np.uint64) -> np.uint64:
+    """The first word of a text's name: its first bytes, or a hash of a text of 16 bytes and more."""
+    length = end - at
+    if length < WORD:
+        return rest_at(data, at, end)
+    if length < TWO_WORDS:
+        return eight_at(data, at)
+    name = length
+    while at + WORD <= end:
+        name = (name ^ eight_at(data, at)) * BASE
+        name ^= name >> HALF
+        at += WORD
+    return (name ^ rest_at(data, at, end)) * BASE
+
+
+@inlined
+def second_name(data: Data, at: np.uint64, end: np.uint64) -> np.uint64:
+    """The second word: 0, or the bytes behind the first eight, or of a longer text its length and the
+    highest bit. Texts of less than 16 bytes are equal where both words are."""
+    length = end - at
+    if length < WORD:
+        return NOTHING
+    return rest_at(data, at + WORD, end) if length < TWO_WORDS else length | LONG
+
+
+@inlined
+def are_equal(data: Data, at: np.uint64, end: np.uint64, other: np.uint64) -> bool:
+    """True if a text of eight bytes and more is the one that begins at another place, and is as long."""
+    last = end - WORD
+    while at < last:
+        if eight_at(data, at) != eight_at(data, other):
+            return False
+        at += WORD
+        other += WORD
+    return bool(eight_at(data, last) == eight_at(data, other - (at - last)))
+
+
+@inlined
+def mixed(first: np.uint64, second: np.uint64) -> np.uint64:
     """The hash of a name."""
+    name = first ^ (second ^ second >> THIRTY_ONE) * BASE
     word = (name ^ name >> THIRTY) * FIRST
     return (word ^ word >> TWENTY_SEVEN) * SECOND
 
@@ -86,10 +122,10 @@ def mixed(name: np.uint64) -> np.uint64:
 def number_texts(offsets: Offsets, data: Data, slots: Ints, names: Words, firsts: Ints, numbers: Ints) -> int:
     """Number texts, equal ones equally, densely in order of first occurrence; how many there are.
 
-    `firsts` says where each occurs first, `names` has the name of each. `slots` is a hash table with open
-    addressing: all -1, of twice as many places as there are texts or more, a power of two. A place has 31
-    bits of the hash of a text's name, and its number; long texts of one name are compared. The table is
-    looked at when the names of some more texts are known, whose places are brought near meanwhile: of a
+    `firsts` says where each occurs first, `names` has the name of each, two words. `slots` is a hash table
+    with open addressing: all -1, of twice as many places as there are texts or more, a power of two. A place
+    has 31 bits of the hash of a text's name, and its number; long texts of one name are compared. The table
+    is looked at when the names of some more texts are known, whose places are brought near meanwhile: of a
     large one each would be waited for.
     """
     count = 0
@@ -98,38 +134,28 @@ def number_texts(offsets: Offsets, data: Data, slots: Ints, names: Words, firsts
         stop = min(begin + AHEAD, len(numbers))
         # No row has a number above its own: these places of `names` are not taken yet.
         for row in range(begin, stop):
-            name = name_of(data, np.uint64(offsets[row]), np.uint64(offsets[row + 1]))
-            names[row] = name
-            word = mixed(name)
+            at, end = np.uint64(offsets[row]), np.uint64(offsets[row + 1])
+            names[2 * row], names[2 * row + 1] = first_name(data, at, end), second_name(data, at, end)
+            word = mixed(names[2 * row], names[2 * row + 1])
             fetch(slots, (word ^ word >> HALF) & last)
         for row in range(begin, stop):
-            name = names[row]
-            word = mixed(name)
-            end = np.uint64(offsets[row + 1])
-            length = end - np.uint64(offsets[row])
+            one, two = names[2 * row], names[2 * row + 1]
+            word = mixed(one, two)
             high, slot = np.int64(word >> HIGH), (word ^ word >> HALF) & last
             number = -1
             while slots[slot] >= 0:
                 if slots[slot] >> 32 == high:
                     known = slots[slot] & NUMBER
-                    if names[known] == name:
-                        if length < WORD:
+                    if names[2 * known] == one and names[2 * known + 1] == two:
+                        at, end = np.uint64(offsets[row]), np.uint64(offsets[row + 1])
+                        if two < LONG or are_equal(data, at, end, np.uint64(offsets[firsts[known]])):
                             number = known
                             break
-                        other = np.uint64(offsets[firsts[known]])
-                        if np.uint64(offsets[firsts[known] + 1]) - other == length:
-                            at = end - length
-                            while at < end and data[at] == data[other]:
-                                at += ONE
-                                other += ONE
-                            if at == end:
-                                number = known
-                                break
                 slot = (slot + ONE) & last
             if number < 0:
                 number = count
                 slots[slot] = high << 32 | number
-                names[number] = name
+                names[2 * number], names[2 * number + 1] = one, two
                 firsts[number] = row
                 count += 1
             numbers[row] = number

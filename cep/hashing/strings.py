@@ -39,7 +39,7 @@ def numbered(column: pa.StringArray) -> tuple[Ints, Ints]:
     if kernel is None:
         return distinct(column)
     size = len(column)
-    slots, names = np.full(1 << (2 * size).bit_length(), -1), np.empty(size, np.uint64)
+    slots, names = np.full(1 << (2 * size).bit_length(), -1), np.empty(2 * size, np.uint64)
     numbers, first = np.empty(size, np.int64), np.empty(size, np.int64)
     count = kernel.number_texts(*_texts(column), slots, names, first, numbers)
     return numbers, first[:count]

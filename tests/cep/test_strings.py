@@ -27,7 +27,12 @@ COMPILED = load()
 
 short = st.text(max_size=9)
 long = st.builds(lambda text, times: (text * times)[: SHORT + times], st.text(min_size=1), st.integers(0, 99))
-texts = st.lists(short | long | st.sampled_from(["", "\0", "aaaaaaaa", "aaaaaaab", "aaaaaaaaa"]), max_size=70)
+at_words = st.builds(
+    lambda size, place, other: "a" * (size - place - 1) + other + "a" * place,
+    st.integers(8, 34), st.sampled_from((0, 7)), st.sampled_from("ab\0"),
+)  # fmt: skip
+"""Around whole words of eight bytes, equal but for one place."""
+texts = st.lists(short | long | at_words | st.sampled_from(["", "\0", "aaaaaaa"]), max_size=70)
 
 
 def column(values: Sequence[str], before: Sequence[str] = ()) -> pa.StringArray:
