@@ -27,8 +27,9 @@ import numpy as np
 from calibration import calibration
 from page import JOB, pack, pack_revision, raised, record, served
 
-from alerts.dispatch import Dispatcher, Listeners
+from alerts.dispatch import Dispatcher
 from alerts.grouping import Grouping, Manner, Rate
+from alerts.listeners import Listeners
 from alerts.outbox import BatchRecord, Outbox
 from alerts.outbox.episodes import assign_some
 from alerts.receivers.webhook import WebhookReceiver
@@ -188,7 +189,7 @@ def result() -> dict[str, object]:
     """The result of a batch, as JSON."""
     now = time.time_ns()
     revisions = {"fraud": pack_revision()}
-    return Result(revisions, now, {("payment", 0): now}, {}, now, 0, None, {}, {}, False).as_dict()
+    return Result(revisions, now, {("payment", "0"): now}, {}, now, 0, None, {}, {}, False).as_dict()
 
 
 def prepared(folder: Path, stored: int) -> tuple[Job, Outbox]:

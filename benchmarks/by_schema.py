@@ -75,7 +75,7 @@ def protobuf_schema() -> bytes:
         if number > 3:
             one.proto3_optional, one.oneof_index = True, number - 4
             message.oneof_decl.add(name=f"_{one.name}")
-    return descriptor_pb2.FileDescriptorSet(file=[file]).SerializeToString()
+    return bytes(descriptor_pb2.FileDescriptorSet(file=[file]).SerializeToString())
 
 
 def avro(schema: Any, events: Sequence[Mapping[str, Any]]) -> list[bytes]:

@@ -24,8 +24,11 @@ from calibration import calibration
 from cep.events import FILE, ID, OFFSET, TIME, Events, event_schema
 from cep.inprocess.session import Session
 from cep.operators.patterns.runtime.compiled import load
+from cep.operators.patterns.runtime.kinds import RUNS
+from cep.operators.patterns.runtime.runs import RunRows
 from cep.packs.compile import compile_plan
 from cep.shard.advance import MatchOptions
+from cep.state.keyed_rows import of_kind
 from rules.packs import load_texts
 
 BATCH = 10
@@ -181,7 +184,7 @@ def alternatives(session: Session) -> int:
         for memory in session.memories.values()
         for space in memory.spaces.values()
         for segment in space.segments
-        for runs in segment.content.rows["runs"].by_width.values()
+        for runs in of_kind(segment.content.rows, RUNS, RunRows).by_width.values()
     )
 
 

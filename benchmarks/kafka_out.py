@@ -123,7 +123,7 @@ def delivering(of: Brokers, outbox: Outbox, receiver: str, name: str) -> Iterato
 def throughput(of: Brokers, url: str, alerts: int, turns: int) -> None:
     """Turns; prints each, and the median."""
     taken: list[float] = []
-    me, broker = psutil.Process(), psutil.Process(of.every[0].process.pid)  # type: ignore[union-attr]
+    me, broker = psutil.Process(), psutil.Process(of.every[0].process.pid)
     with closing(Outbox.open(url)) as outbox:
         for number in range(turns):
             receiver, name = f"stream{number}", topic(of, f"alerts-{number}")

@@ -80,7 +80,7 @@ def main() -> None:
 
 def in_own_process(case: tuple[str, int], events: int) -> Case:
     """The figures of a case."""
-    command = [sys.executable, Path(__file__), "--case", case[0], str(case[1]), "--events", str(events)]
+    command = [sys.executable, str(Path(__file__)), "--case", case[0], str(case[1]), "--events", str(events)]
     out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found: Case = json.loads(out)
     return found

@@ -62,14 +62,14 @@ def main() -> None:
             print(f"{name:28}{cost:7.2f} us an alert")
 
 
-def some_raised(plan: RulePlan, number: int, count: int) -> list[RaisedColumns]:
+def some_raised(plan: RulePlan, number: int, count: int) -> RaisedColumns:
     """The alerts of a batch, as they come from workers."""
     rows = []
     for shard in range(SHARDS):
         decisions = some_decisions(plan, number * SHARDS + shard, count // SHARDS)
         rows.append((Kind.RAISED, pack_raised(rendered([decisions]))))
         rows.append((Kind.SETTLED, pack(Settled(0, Seen(), {}, {}, 0, 0.0))))
-    return list(put_together(rows, SHARDS).raised)
+    return put_together(rows, SHARDS).raised
 
 
 if __name__ == "__main__":

@@ -32,10 +32,10 @@ from calibration import calibration
 from playwright.sync_api import sync_playwright
 
 from alerts.alert import Alert
+from alerts.due import Settled
 from alerts.identity import alert_id
 from alerts.notation import timestamp
 from alerts.outbox import BatchRecord, Outbox
-from alerts.outbox.deliveries import Settled
 from alerts.outbox.episodes import assign_some
 from alerts.raised import Raised
 from alerts.web_server import Limits, WebServer
@@ -131,7 +131,7 @@ def raised(number: int, at: int, of: Pack) -> Raised:
 
 def record(outbox: Outbox, job: Job, batch: int, some: list[Raised], now: int) -> None:
     """One batch, and its alerts in episodes."""
-    result = Result({"fraud": pack_revision()}, now, {("payment", 0): now}, {}, now, 0, None, {}, {}, False)
+    result = Result({"fraud": pack_revision()}, now, {("payment", "0"): now}, {}, now, 0, None, {}, {}, False)
     outbox.record(BatchRecord(batch, f"d{batch}", result.as_dict()), some, job.routes)
     newest = outbox.alerts(limit=1, newest_first=True)[0].number
     sent = range(newest - len(some) + 1, newest + 1)

@@ -211,8 +211,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = options.parse_args(arguments)
     print(calibration())
     load()
-    advance.decisions_of = timed(advance.decisions_of)  # type: ignore[assignment]
-    match.rendered = timed(match.rendered)  # type: ignore[assignment]
+    for owner, name in ((advance, "decisions_of"), (match, "rendered")):
+        setattr(owner, name, timed(getattr(owner, name)))
     print(f"{'workload':44} {'events/s':>12} {'ratio':>7} {'alerts':>8} {'peak MB':>8} {'state MB':>9}")
     base = 0.0
     for number, work in enumerate(workloads(given.events)):

@@ -79,7 +79,12 @@ def main(count: int) -> None:
             print(f"add, on disk:      {times(lambda number: library.add(new[number]), CHANGES)}")
             print(f"remove, on disk:   {times(lambda number: library.remove(f'q{number}'), CHANGES)}")
             file = Disk().open(folder / "probe", "wb")
-            print(f"(an empty flush:   {times(lambda _: (file.write(b'x'), Disk().sync(file)), 500)})")
+
+            def flush(_: int) -> None:
+                file.write(b"x")
+                Disk().sync(file)
+
+            print(f"(an empty flush:   {times(flush, 500)})")
             file.close()
             library.queries.match(documents[0])
 

@@ -17,7 +17,7 @@ import argparse
 import statistics
 import sys
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +33,8 @@ from cep.inprocess.session import StoredShard
 from cep.job.shipping.rows import pack_raised
 from cep.operators.windows.runtime import run_windows
 from cep.operators.windows.runtime.compiled import load
+from cep.operators.windows.runtime.deciding import Deciding
+from cep.operators.windows.runtime.rule_events import Gathering
 from cep.packs.compile import compile_plan
 from cep.plan.plan import Plan
 from cep.resources.resource import Resources
@@ -42,7 +44,7 @@ from cep.shard.advance import MatchOptions, match_shard
 from cep.shard.memory import NOTHING, ShardMemory
 from rules.packs import load_texts
 
-Spent = Counter[str]
+Spent = defaultdict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,17 +122,17 @@ def watch(spent: Spent) -> None:
         (match, "parts_of", "read payloads"),
         (match, "in_order", "sort by time"),
         (match, "without_duplicates", "find duplicates"),
-        (match, "grouped", "sort by key"),
+        (match, "order_of", "sort by key"),
         (match, "number_keys", "number keys"),
         (match, "recall", "cut out what is touched"),
         (match, "remember", "remember the difference"),
         (match, "rendered", "write alerts"),
         (match, "pending_parts", "keep what waits"),
         (match, "at_the_watermark", "keep what waits"),
-        (run_windows.Gathering, "of", "gather events"),
+        (Gathering, "of", "gather events"),
         (run_windows, "advance", "windows"),
-        (run_windows.Deciding, "holds", "windows"),
-        (run_windows.Deciding, "decisions", "decisions"),
+        (Deciding, "holds", "windows"),
+        (Deciding, "decisions", "decisions"),
     ]
     for owner, name, stage in stages:
         setattr(owner, name, timed(getattr(owner, name), stage, spent))
@@ -161,7 +163,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     load()
     print(calibration())
-    spent: Spent = Counter()
+    spent: Spent = defaultdict(float)
     if options.stages:
         watch(spent)
     came = payments(options.events)
@@ -170,14 +172,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for work in chosen:
         plan = plan_of(work)
         batches = events(plan, came, options.batch)
-        one_pass(plan, batches[:1], options.shards, Counter())
+        one_pass(plan, batches[:1], options.shards, defaultdict(float))
         spent.clear()
         turns = [one_pass(plan, batches, options.shards, spent) for _ in range(options.turns)]
         rates = sorted(options.events / one.seconds / 1e6 for one in turns)
         row = f"{work.name:<22}{statistics.median(rates):>11.2f}{rates[0]:>8.2f}{rates[-1]:>8.2f}"
         last = turns[-1]
         print(f"{row}{last.alerts:>11,}{last.size / max(last.keys, 1):>13.0f}{last.keys:>9,}")
-        for stage, seconds in spent.most_common() if options.stages else ():
+        for stage, seconds in sorted(spent.items(), key=lambda one: -one[1]):
             print(f"    {stage:<26}{seconds / options.turns:8.3f} s")
     return 0
 

@@ -53,7 +53,8 @@ def _natures(address: IPv4Address | IPv6Address) -> Iterator[Nature]:
     elif any(plain in prefix for prefix in _HOLDS_LAST):
         yield _of_4(_last(plain))
     else:
-        yield _of_6(plain)
+        if plain.sixtofour is None:  # of these Pythons since 2024 say that none is global
+            yield _of_6(plain)
         yield from map(_of_4, _held(plain))
 
 

@@ -12,7 +12,7 @@ import re
 from abc import ABC, abstractmethod
 
 import numpy as np
-import percolator_match
+import unseen
 import wikipedia
 
 WORDS = 196
@@ -62,7 +62,7 @@ class Generated(Documents):
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
         self._numbers = np.random.default_rng(seed)
-        self.corpus = percolator_match.Corpus(1)
+        self.corpus = unseen.Corpus(1)
         """The vocabulary, which generated queries are made of."""
         weights = 1 / (np.arange(len(self.corpus.words)) + 2.7)
         self._weights = weights / weights.sum()

@@ -61,7 +61,10 @@ def _rows(
     folder: Path, size: Size, sides: tuple[Conversation, Conversation], turns: tuple[int, int]
 ) -> Iterator[Comparison]:
     rules = strict.rules(size.rules, size.rare)
-    given = {"pack": strict.pack(rules)}, {"rules": [asdict(rule) for rule in rules]}
+    given: tuple[dict[str, object], ...] = (
+        {"pack": strict.pack(rules)},
+        {"rules": [asdict(rule) for rule in rules]},
+    )
     starts = [side.ask("set_up", **asked)["seconds"] for side, asked in zip(sides, given, strict=True)]
     print(f"{size}: set up in {starts[0]:.1f} s (ours), {starts[1]:.1f} s (Esper)", flush=True)
     contest = _Strict(folder, strict.Feed(size.events, size.keys, size.rules), sides)
