@@ -129,7 +129,7 @@ def blocks(count: int) -> dict[str, tuple[str, list[str]]]:
 
 
 def readers(using: Decoder, data: bytes, file: str) -> dict[str, Callable[[], object]]:
-    """What reads a block, by name. pyarrow's readers go up to the first line that they refuse."""
+    """Functions that read a block, by name. pyarrow's readers go up to the first line that they refuse."""
     kernel = load()
 
     def ours(compiled: bool) -> object:

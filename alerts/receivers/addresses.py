@@ -53,7 +53,7 @@ def _natures(address: IPv4Address | IPv6Address) -> Iterator[Nature]:
     elif any(plain in prefix for prefix in _HOLDS_LAST):
         yield _of_4(_last(plain))
     else:
-        if plain.sixtofour is None:  # of these Pythons since 2024 say that none is global
+        if plain.sixtofour is None:  # of these `is_global` is false since 2024, whatever they hold
             yield _of_6(plain)
         yield from map(_of_4, _held(plain))
 

@@ -113,7 +113,7 @@ class KernelReader:
     def tables(
         self, chosen: Indices, declared: Callable[[Mapping[str, pa.Array], int], pa.Table]
     ) -> Iterator[tuple[pa.Table, Indices]]:
-        """What is taken of the chosen lines (rising), in parts that follow one another: the tables that
+        """Those chosen lines (rising) that are taken, in parts that follow one another: the tables that
         `declared` makes of columns by key and of the number of rows, and their lines."""
         for taken in self._read(chosen) if len(chosen) else ():
             try:

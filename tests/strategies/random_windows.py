@@ -83,12 +83,13 @@ class Parts:
     having: str
     shown: tuple[str, ...]
     limit: str
+    stream: str = "e"
 
     def rule(self, name: str) -> str:
         """Its text."""
         emits = ", ".join(f"x{n} = {call}" for n, call in enumerate(self.shown))
         having = f"having {self.having} emit {emits}{self.limit}"
-        return f"rule {name} {{ {self.by} over e{self.chosen} {self.window} {having} }}"
+        return f"rule {name} {{ {self.by} over {self.stream}{self.chosen} {self.window} {having} }}"
 
 
 def window_rules(
@@ -134,9 +135,9 @@ def alike_packs(draw: st.DrawFn, windows: Sequence[str] = (*AT_THE_END, *AT_EVEN
         asked = draw(st.sampled_from(("{}", "{}", "not ({})", "{} or 1 < 2", "({}) and g is not null")))
         having = asked.format(parts.having) if "g" in parts.by else parts.having
         shown = tuple(draw(st.permutations(parts.shown)))
-        rules.append(
-            replace(parts, chosen=draw(st.sampled_from(_CHOSEN)), having=having, shown=shown).rule(name)
-        )
+        chosen, stream = draw(st.sampled_from(_CHOSEN)), draw(st.sampled_from("eef"))
+        one = replace(parts, chosen=chosen, having=having, shown=shown, stream=stream)
+        rules.append(one.rule(name))
     return header(draw(st.sampled_from((0, LATENESS)))) + "\n" + "\n".join(rules)
 
 

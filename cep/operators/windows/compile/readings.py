@@ -1,4 +1,4 @@
-"""What `having` and `emit` read of windows, and what must be kept of events for it.
+"""Readings of windows by `having` and `emit`, and what must be kept of events for them.
 
 argument     an expression of one event, computed as a column before the shuffle
 accumulator  what is kept of an argument: its sum, its greatest value, all its values, ...
@@ -40,7 +40,7 @@ _KEPT: Mapping[str, tuple[Kind, ...]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Accumulator:
-    """What is kept of an argument, by its number; None: of events themselves."""
+    """A value kept of an argument, by its number; None: of events themselves."""
 
     kind: Kind
     argument: int | None

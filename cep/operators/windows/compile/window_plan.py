@@ -14,23 +14,24 @@ from rules.types import ListOf, Record
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """What expressions read of windows: readings by number, rising, and whether they name the key."""
+    """Reads of expressions over windows: readings by number, rising, and whether the key is named."""
 
     readings: tuple[int, ...]
     key: bool
 
     @classmethod
     def of(cls, readings: Readings, *expressions: Expression) -> Reads:
-        """What these name."""
+        """Those of expressions that name such readings."""
         numbers = {readings.number(ref) for ref in aggregates_in(*expressions)}
         key = any(isinstance(node, KeyRef) for one in expressions for node in walk(one))
         return cls(tuple(sorted(numbers)), key)
 
-    def and_of(self, others: Iterable[Reads]) -> Reads:
-        """What these read and others of rules with the same readings."""
-        every = (self, *others)
+    @classmethod
+    def of_all(cls, some: Iterable[Reads]) -> Reads:
+        """Those of several together, of rules with the same readings."""
+        every = tuple(some)
         numbers = {number for one in every for number in one.readings}
-        return Reads(tuple(sorted(numbers)), any(one.key for one in every))
+        return cls(tuple(sorted(numbers)), any(one.key for one in every))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

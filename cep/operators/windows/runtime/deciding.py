@@ -49,8 +49,7 @@ class Deciding:
 
     def holds(self) -> Bools:
         """For which evaluations `having` is true."""
-        plans = [one.plan for one in self.rules.rules]
-        table = self.read(plans[0].asked.and_of(plan.asked for plan in plans[1:])).table
+        table = self.read(Reads.of_all(one.plan.asked for one in self.rules.rules)).table
         truths = []
         for plan, rows in self._by_rule(self.advanced.keys()):
             columns = Columns(_part(table, rows))
@@ -71,8 +70,7 @@ class Deciding:
         first, events = self.advanced.newest(rows)
         numbers, (places,) = ranked([events])
         columns = EventColumns.of(len(numbers), [one[1:] for one in self.context.book.sources(numbers)])
-        plans = [one.plan for one in self.rules.rules]
-        read = self.read(plans[0].told.and_of(plan.told for plan in plans[1:]), rows)
+        read = self.read(Reads.of_all(one.plan.told for one in self.rules.rules), rows)
         keys = self.context.keys.of(asked.keys % self.rules.keys)
         orders = _orders(asked.starts, asked.at)
         at = np.where(asked.at == AT_ITS_END, -1, np.searchsorted(numbers, asked.at))

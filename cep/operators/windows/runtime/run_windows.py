@@ -37,8 +37,8 @@ def run_windows(
             due.append(one)
         else:
             left.append(_named(one.kept, one.number, 0))
-    # A trace tells of each rule what it asked.
-    for some in together(due, max(context.keys.count, 1), MOST if context.trace is None else 0):
+    most = MOST if context.trace is None else -1  # a trace tells of each rule what it asked
+    for some in together(due, max(context.keys.count, 1), most):
         decisions, after = _run(some, context)
         found += decisions
         left += after

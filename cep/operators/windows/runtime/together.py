@@ -59,11 +59,11 @@ class Together:
 
     @property
     def watch(self) -> Watch:
-        """What all of them watch."""
+        """The part of time that all of them watch."""
         return self.rules[0].watch
 
     def kept(self) -> WindowRows:
-        """What is kept of them."""
+        """The rows that are kept of them."""
         parts = [one.kept for one in self.rules]
         if len(parts) == 1:
             return parts[0]
@@ -92,7 +92,7 @@ class Together:
         return np.searchsorted(keys, np.append(self._firsts, len(self.rules) * self.keys))
 
     def apart(self, counts: Mapping[int, int]) -> Iterator[tuple[WindowPlan, dict[int, int]]]:
-        """What is counted of keys, by rule."""
+        """Counts of keys, by rule."""
         for number, one in enumerate(self.rules):
             first = number * self.keys
             mine = {key - first: count for key, count in counts.items() if 0 <= key - first < self.keys}
@@ -104,7 +104,10 @@ class Together:
 
 
 def together(rules: Sequence[Alone], keys: int, most: int) -> Iterator[Together]:
-    """Rules of a space with so many keys, those that are alike together as far as there are so few events."""
+    """Rules of a space with so many keys, those that are alike together, up to so many events and items.
+
+    Below zero each is alone. Rules of one space have a key of the same names and types.
+    """
     alike: dict[object, list[Alone]] = {}
     for one in rules:
         types = tuple(argument.type for argument in one.plan.readings.arguments)

@@ -14,7 +14,7 @@ from cep.expressions.held import python
 from cep.hashing.rows import rising
 from cep.operators.operator import BatchContext
 from cep.operators.windows.compile.readings import aggregates_in
-from cep.operators.windows.compile.window_plan import WindowPlan
+from cep.operators.windows.compile.window_plan import Reads, WindowPlan
 from cep.operators.windows.runtime.deciding import Deciding
 from cep.operators.windows.runtime.evaluations import AT_ITS_END
 from cep.state.keyed_rows import Bools, Ints
@@ -97,7 +97,7 @@ def _readings(deciding: Deciding, rows: Ints) -> Mapping[str, list[object]]:
     rule, found = deciding.rules.plan, {}
     assert isinstance(rule.rule.body, Over)
     expressions = [rule.rule.body.having, *(item.value for item in rule.rule.emit)]
-    table = deciding.read(rule.asked.and_of([rule.told]), rows).table
+    table = deciding.read(Reads.of_all((rule.asked, rule.told)), rows).table
     for ref in aggregates_in(*expressions):
         values = python(table.column(f"@{rule.readings.number(ref)}"))
         found[" ".join(ref.span.text.split())] = [json_value(value, ref.type) for value in values]
