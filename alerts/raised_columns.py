@@ -26,6 +26,8 @@ Binary = Any
 
 _ID, _INSTANT = 32, 8
 """Bytes of an id, and of a time in a rank."""
+LINES = 8_192
+"""Alerts that are written as lines at once."""
 _KEY = ',"key":'
 """Stands in no string of JSON, where a quotation mark is escaped."""
 _TEXTS = ("bodies", "places", "withholding", "keys")
@@ -163,9 +165,9 @@ class RaisedColumns(Sequence[Raised]):
                 found[by(one)] += count
         return found
 
-    def hex_ids(self) -> list[str]:
-        """The ids as alerts show them."""
-        digits = self.ids.tobytes().hex()
+    def hex_ids(self, rows: Ints | None = None) -> list[str]:
+        """The ids as alerts show them, of some rows or of all."""
+        digits = (self.ids if rows is None else self.ids[rows]).tobytes().hex()
         return [digits[at : at + 2 * _ID] for at in range(0, len(digits), 2 * _ID)]
 
     def take(self, which: Ints) -> RaisedColumns:
@@ -176,6 +178,19 @@ class RaisedColumns(Sequence[Raised]):
         texts = (chosen([getattr(self, name)], alone, which) for name in _TEXTS)
         return RaisedColumns(self.rules, self.rule[which], self.time[which], self.ids[which], *texts)
 
+    def between(self, begin: int, end: int) -> RaisedColumns:
+        """The alerts of some rows behind one another; nothing is copied."""
+        texts = (getattr(self, name).slice(begin, end - begin) for name in _TEXTS)
+        return RaisedColumns(
+            self.rules, self.rule[begin:end], self.time[begin:end], self.ids[begin:end], *texts
+        )
+
+    def lines(self) -> Iterator[memoryview]:
+        """The bodies as lines of JSON, many in a piece."""
+        for begin in range(0, len(self), LINES):
+            rows = np.arange(begin, min(begin + LINES, len(self)))
+            yield bytes_of(chosen([self.bodies], np.zeros(len(rows), np.int64), rows, "\n"))[0]
+
     def where(self, mask: Bools) -> RaisedColumns:
         """The alerts for which a mask is true, in their order."""
         return self.take(np.flatnonzero(mask))
@@ -183,6 +198,14 @@ class RaisedColumns(Sequence[Raised]):
     def of_rules(self, wanted: Sequence[bool]) -> Bools:
         """True for the alerts of some of `rules`."""
         return np.array(wanted, bool)[self.rule]
+
+    def withholding_keys(self, rows: Ints) -> list[bytes]:
+        """The keys that suppression goes by, of some rows."""
+        return pieces(chosen([self.withholding], np.zeros(len(rows), np.int64), rows))
+
+    def suppressible(self) -> Ints:
+        """The rows of rules with `suppress`."""
+        return np.flatnonzero(self.of_rules([one.duration is not None for one in self.rules]))
 
     def speaking_for(self, suppressed: Mapping[int, int]) -> RaisedColumns:
         """The same alerts, of which some, by row, tell of so many that were withheld before them."""

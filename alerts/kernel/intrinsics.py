@@ -62,6 +62,10 @@ class _Code(Code):
         return cls.load(builder, cls.at_address(builder, address), cls.word)
 
     @classmethod
+    def fetch_from(cls, builder: Any, address: Any) -> Any:
+        return cls.fetch(builder, cls.at_address(builder, address))
+
+    @classmethod
     def copy_wide(cls, builder: Any, address: Any, to: Any) -> Any:
         cls.store(builder, to, cls.load(builder, cls.at_address(builder, address), cls.bytes))
         return cls.nothing
@@ -135,6 +139,8 @@ offset_at: Callable[[int], int] = instruction(types.int64, "a", _Code.offset_at)
 """The number of four bytes at an address, without a sign."""
 long_offset_at: Callable[[int], int] = instruction(types.int64, "a", _Code.long_offset_at)
 """The number of eight bytes at an address."""
+fetch_from: Callable[[int], None] = instruction(types.void, "a", _Code.fetch_from)
+"""Have what is at an address brought near, so that who reads it later need not wait for the memory."""
 copy_wide: Callable[[int, Bytes, int], None] = instruction(types.void, "abc", _Code.copy_wide)
 """Copy the 32 bytes from an address on to a place."""
 copy_byte: Callable[[int, Bytes, int], None] = instruction(types.void, "abc", _Code.copy_byte)

@@ -7,7 +7,7 @@ from typing import Annotated
 import numpy as np
 import numpy.typing as npt
 
-from alerts.kernel.intrinsics import WIDTH, Bytes, copy_byte, copy_wide, long_offset_at, offset_at
+from alerts.kernel.intrinsics import WIDTH, Bytes, copy_byte, copy_wide, fetch_from, long_offset_at, offset_at
 from kernels.family import inlined
 
 Ints = npt.NDArray[np.int64]
@@ -20,6 +20,10 @@ the same in all; then its length."""
 BYTES, LIMIT, OFFSETS, LENGTH = range(PART)
 OFFSET, LONG_OFFSET = 4, 8
 """Bytes of an offset, and of one of a column that may have more than 2 GiB."""
+AHEAD = 8
+"""Rows, which may lie anywhere, between one that is fetched and one that is copied."""
+LINE = 64
+"""Bytes that are fetched together."""
 SLACK = WIDTH
 """Bytes behind what is joined that are written, too."""
 
@@ -78,6 +82,12 @@ def copy_chosen(columns: Parts, column: Places, row: Places, end: int, ends: Int
     """Put rows of columns behind one another, each of which is `row[n]` of column `column[n]`; behind each
     comes the byte `end`, unless it is below 0."""
     for place in range(len(row)):
+        if place + AHEAD < len(row):
+            part = column[place + AHEAD] * PART
+            at = columns[part + OFFSETS] + LONG_OFFSET * row[place + AHEAD]
+            begin = columns[part + BYTES] + long_offset_at(at)
+            for address in range(begin, columns[part + BYTES] + long_offset_at(at + LONG_OFFSET), LINE):
+                fetch_from(address)
         part = column[place] * PART
         at = columns[part + OFFSETS] + LONG_OFFSET * row[place]
         begin = long_offset_at(at)

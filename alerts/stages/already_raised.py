@@ -32,10 +32,10 @@ class AlreadyRaised:
 
     def __call__(self, coming: RaisedColumns, memory: RaisedBefore, _now: int, /) -> Passing[RaisedColumns]:
         """Those that are new go on."""
-        asked = np.flatnonzero(coming.of_rules([one.duration is not None for one in coming.rules]))
+        asked = coming.suppressible()
         if not len(asked):
             return Passing(coming)
-        ids = coming.take(asked).hex_ids()
+        ids = coming.hex_ids(asked)
         known = set(memory.raised(ids))
         on = np.ones(len(coming), bool)
         for row, id_ in zip(asked.tolist(), ids, strict=True):

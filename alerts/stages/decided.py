@@ -9,7 +9,7 @@ from typing import Generic
 from alerts.raised import Raised
 from alerts.raised_columns import RaisedColumns
 from alerts.stages.already_raised import AlreadyRaised
-from alerts.stages.order import Order, in_order
+from alerts.stages.order import Order
 from alerts.stages.stage import Key, Passed, Stage, Store, Value, through
 from alerts.stages.suppress import Slot, Suppress, Suppression
 
@@ -72,11 +72,8 @@ class InProcess:
         self._raised: set[str] = set()
         self.memory = Memory(self._raised.intersection, Values(Suppression.over))
 
-    def decide(self, raised: Sequence[Raised]) -> Passed[Sequence[Raised]]:
+    def decide(self, raised: Sequence[Raised]) -> Passed[RaisedColumns]:
         """Pass what a batch raised through the stages; no alert is earlier than those of batches before."""
-        if all(one.withholding is None for one in raised):  # order is all that the stages do
-            return Passed(in_order(raised), {})
         passed = decide(RaisedColumns.together([raised]), self.memory)
-        on = list(passed.on)
-        self._raised.update(one.id for one in on if one.withholding is not None)
-        return Passed(on, {name: list(held) for name, held in passed.held.items()})
+        self._raised.update(passed.on.hex_ids(passed.on.suppressible()))
+        return passed

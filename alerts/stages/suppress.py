@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from alerts.raised_columns import RaisedColumns, pieces
+from alerts.raised_columns import RaisedColumns
 from alerts.stages.stage import Passing, Store
 
 Slot = tuple[str, str, str]
@@ -86,15 +86,12 @@ class Suppressible(NamedTuple):
 
 
 def _suppressible(coming: RaisedColumns) -> Iterator[Suppressible]:
-    rows = np.flatnonzero(coming.of_rules([one.duration is not None for one in coming.rules]))
-    if not len(rows):
-        return
-    some = coming.take(rows)
-    of_each = zip(
-        rows.tolist(), some.rule.tolist(), some.time.tolist(), pieces(some.withholding), strict=True
-    )
-    for row, number, time, key in of_each:
-        pack, rule, _, duration = some.rules[number]
+    rows = coming.suppressible()
+    rules, times = coming.rule[rows].tolist(), coming.time[rows].tolist()
+    for row, number, time, key in zip(
+        rows.tolist(), rules, times, coming.withholding_keys(rows), strict=True
+    ):
+        pack, rule, _, duration = coming.rules[number]
         assert duration is not None
         # a lone surrogate has no UTF-8 and could not be stored
         text = key.decode("utf-8", "surrogatepass").encode("utf-8", "backslashreplace").decode()

@@ -106,7 +106,8 @@ def of_files(
     inputs = [input_of(pack.stream(name), of) for name, of in named.items()]
     batches = in_step(inputs, streams_read([pack]), report, times.clock)
     with _as_pack_errors():
-        raised = list(replay([pack], batches, running, times.watermark, times.drain, report))
+        found = replay([pack], batches, running, times.watermark, times.drain, report)
+        raised = [one for some in found for one in some]
     reasons = tuple(Rejected(one.feed, one.file, one.offset, one.reason) for one in report.first)
     return _evaluation(raised, report, reasons)
 

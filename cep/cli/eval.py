@@ -157,9 +157,9 @@ def _run_files(arguments: argparse.Namespace) -> int:
             trace_file = stack.enter_context(output_file(wanted.file, read, "--trace"))
         out = None if arguments.output is None else stack.enter_context(output_file(arguments.output, read))
         with shown(report.progress(_size(inputs)), busy):
-            for alert in replay(packs, reading, running, arguments.watermark, arguments.drain, report):
+            for raised in replay(packs, reading, running, arguments.watermark, arguments.drain, report):
                 if out is not None:
-                    out.write(alert.body.encode("utf-8", "backslashreplace") + b"\n")
+                    out.writelines(raised.lines())
         if tracing is not None:
             trace_file.writelines(tracing.written(arguments.format))
     _tell(report, warnings, arguments.format)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, assert_never, cast
 from alerts.alert import Kind
 from alerts.notation import json_value, timestamp
 from alerts.raised import Apart, Raised
+from alerts.raised_columns import RaisedColumns
 from cep.counters import Counts, EventOutcome, StreamEvents
 from cep.events import FILE, ID, MIN_TIME, OFFSET, TIME, Events
 from cep.shard.render import RuleWriter
@@ -34,10 +35,10 @@ class Engine(Protocol):
     def counts(self) -> Counts:
         """The counts so far."""
 
-    def feed(self, events: Sequence[Events], watermark: int) -> list[Raised]:
+    def feed(self, events: Sequence[Events], watermark: int) -> RaisedColumns:
         """Take events, then let the watermark stand there; alerts in order, before suppression."""
 
-    def finish(self) -> list[Raised]:
+    def finish(self) -> RaisedColumns:
         """The alerts that the engine has not given yet."""
 
 
@@ -79,13 +80,13 @@ class Compiled:
         """The counts of classification and matching."""
         return self._session.counts
 
-    def feed(self, events: Sequence[Events], watermark: int) -> list[Raised]:
+    def feed(self, events: Sequence[Events], watermark: int) -> RaisedColumns:
         """Classify, match and settle one batch."""
-        return self._session.feed(events, watermark)
+        return RaisedColumns.ordered(self._session.feed_parts(events, watermark))
 
-    def finish(self) -> list[Raised]:
+    def finish(self) -> RaisedColumns:
         """Nothing: every batch gives its own."""
-        return []
+        return RaisedColumns.of(())
 
 
 class Reference:
@@ -113,7 +114,7 @@ class Reference:
         """Events by stream: accepted, late, duplicate."""
         return self._counts
 
-    def feed(self, events: Sequence[Events], watermark: int) -> list[Raised]:
+    def feed(self, events: Sequence[Events], watermark: int) -> RaisedColumns:
         """Keep the events that are not late, in order of arrival."""
         arrived: list[tuple[tuple[object, ...], str, str, Mapping[str, object]]] = []
         for part in events:
@@ -131,9 +132,9 @@ class Reference:
         arrived.sort(key=lambda item: item[0])
         self._arrivals.extend(item[1:] for item in arrived)
         self._watermark = max(self._watermark, watermark)
-        return []
+        return RaisedColumns.of(())
 
-    def finish(self) -> list[Raised]:
+    def finish(self) -> RaisedColumns:
         """Decide everything up to the watermark. Raises cep.reference.TooManyAlternativesError."""
         from cep.reference import decided
 
@@ -141,7 +142,9 @@ class Reference:
         pack = self._pack
         rules = {rule.name: rule for rule in pack.rules}
         writers = {name: RuleWriter(pack.name, pack.revision, rule) for name, rule in rules.items()}
-        return [_raised(rules[one.rule], writers[one.rule], one, n) for n, one in enumerate(found)]
+        return RaisedColumns.of(
+            [_raised(rules[one.rule], writers[one.rule], one, n) for n, one in enumerate(found)]
+        )
 
 
 def _rows(events: Events) -> list[dict[str, Any]]:

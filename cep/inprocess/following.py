@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from alerts.raised import Raised
+from alerts.raised_columns import RaisedColumns
 from cep.batch.trace import Trace
 from cep.counters import Counts
 from cep.events import TIME, Events
@@ -57,14 +57,14 @@ class Following:
         """The number of events that the watermark has not passed yet."""
         return len(self._times)
 
-    def feed(self, events: Sequence[Events], watermark: int) -> list[Raised]:
+    def feed(self, events: Sequence[Events], watermark: int) -> RaisedColumns:
         """Alerts that the engine raises; the runs asked for are followed beside it."""
         if self.trace.left_out is None:
             self._follow(events, watermark)
             self.session.late.clear()
         return self.engine.feed(events, watermark)
 
-    def finish(self) -> list[Raised]:
+    def finish(self) -> RaisedColumns:
         """Alerts that the engine still holds back when the input ends."""
         return self.engine.finish()
 

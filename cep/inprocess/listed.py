@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pyarrow.compute as pc
 
 from alerts.raised import Raised
+from alerts.raised_columns import RaisedColumns
 from alerts.stages.decided import InProcess
 from alerts.stages.suppress import Suppress
 from cep.counters import Counts
@@ -60,7 +61,7 @@ def of_list(
     events, rejected = line_events(pack, rows, times.clock)
     end = MAX_TIME if times.drain else _greatest(events) if times.watermark is None else times.watermark
     running = engine(name, [pack], True, resources)
-    passed = InProcess().decide(running.feed(events, end) + running.finish())
+    passed = InProcess().decide(RaisedColumns.ordered([running.feed(events, end), running.finish()]))
     number, withheld = sum(part.table.num_rows for part in events), passed.count(Suppress.name)
     return Listed(list(passed.on), withheld, number, rejected, running.counts)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 import pyarrow.compute as pc
 
-from alerts.raised import Raised
+from alerts.raised_columns import RaisedColumns
 from alerts.stages.decided import InProcess
-from alerts.stages.order import in_order
 from alerts.stages.suppress import Suppress
 from cep.batch.clock import Partition, of_partitions
 from cep.decode import decoder
@@ -36,11 +36,11 @@ def replay(
     watermark: int | None,
     drain: bool,
     report: Report,
-) -> Iterator[Raised]:
+) -> Iterator[RaisedColumns]:
     """The alerts of an engine of packs over events, in the documented order, suppression applied.
 
-    At the end the watermark stands at `watermark`, or with `drain` at the end of time, or where the data
-    leave it. `report` is filled.
+    It yields them many at a time, never none. At the end the watermark stands at `watermark`, or with `drain`
+    at the end of time, or where the data leave it. `report` is filled.
     """
     out = _InOrder(report)
     now = MIN_TIME
@@ -204,20 +204,23 @@ class _InOrder:
 
     report: Report
     stages: InProcess = field(default_factory=InProcess)
-    waiting: list[Raised] = field(default_factory=list)
+    waiting: RaisedColumns = field(default_factory=lambda: RaisedColumns.of(()))
 
-    def take(self, raised: Sequence[Raised], watermark: int) -> Iterator[Raised]:
-        """Take a batch's alerts; yield all that lie before the watermark, in order. The rest waits."""
-        together = in_order([*self.waiting, *raised]) if self.waiting else list(raised)
-        self.waiting = [one for one in together if one.time >= watermark]
-        yield from self._decided([one for one in together if one.time < watermark])
+    def take(self, raised: RaisedColumns, watermark: int) -> Iterator[RaisedColumns]:
+        """Take a batch's alerts, in order; yield all that lie before the watermark. The rest waits."""
+        together = RaisedColumns.ordered([self.waiting, raised]) if self.waiting else raised
+        before = int(np.searchsorted(together.time, watermark))
+        self.waiting = together.between(before, len(together))
+        yield from self._decided(together.between(0, before))
 
-    def rest(self) -> Iterator[Raised]:
+    def rest(self) -> Iterator[RaisedColumns]:
         """Yield the alerts that still wait when the input has ended."""
         yield from self._decided(self.waiting)
 
-    def _decided(self, raised: Sequence[Raised]) -> Iterator[Raised]:
+    def _decided(self, raised: RaisedColumns) -> Iterator[RaisedColumns]:
+        if not raised:
+            return
         passed = self.stages.decide(raised)
         self.report.alerts += len(passed.on)
         self.report.withheld += passed.count(Suppress.name)
-        yield from passed.on
+        yield passed.on

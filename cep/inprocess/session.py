@@ -24,6 +24,7 @@ from cep.resources.resource import Resources
 from cep.routing.classify import classify
 from cep.shard.advance import DEFAULTS, MatchOptions, match_shard
 from cep.shard.memory import NOTHING, ShardMemory
+from cep.shard.render import Part
 from cep.shard.state_bytes import read, stored_parts, write
 from rules.typed import Pack
 
@@ -74,11 +75,16 @@ class Session:
         Without `watermark` it moves by the data as in the job; otherwise it stands there after the batch,
         or where it stood, if that is later.
         """
+        return in_order(one for part in self.feed_parts(events, watermark) for one in part)
+
+    def feed_parts(self, events: Sequence[Events], watermark: int | None = None) -> list[Part]:
+        """The same in no particular order, very many alerts by column."""
         return self._advance(events, replace(self.start, forced=watermark))
 
     def drain(self) -> list[Raised]:
         """End time: settle everything that is still open."""
-        return self._advance((), replace(self.start, drain=True))
+        parts = self._advance((), replace(self.start, drain=True))
+        return in_order(one for part in parts for one in part)
 
     def deploy(self, packs: Sequence[Pack]) -> None:
         """Run other packs from the next batch on, as a job does: rules of the same structure go on, and what
@@ -109,19 +115,19 @@ class Session:
             replaced = [pack for pack in self.plan.replaced if pack.revision in left.revisions]
             self.plan = compile_plan(self.plan.packs, self.plan.observed, left, replaced)
 
-    def _advance(self, events: Sequence[Events], start: BatchStart) -> list[Raised]:
+    def _advance(self, events: Sequence[Events], start: BatchStart) -> list[Part]:
         found = classify(self.plan, self.shards, events, start.watermark, self.resources)
         self.counts.update(found.counts)
         self.late.extend(found.late)
         clock = clock_of(start, self.plan, found.seen)
-        raised: list[Raised] = []
+        raised: list[Part] = []
         for shard in sorted(self.memories.keys() | found.payloads.keys()):
             raised += self._in_shard(shard, found.payloads.get(shard), clock)
         self.start = next_start(start, clock, found.seen)
         self._close()
-        return in_order(raised)
+        return raised
 
-    def _in_shard(self, shard: int, payload: memoryview | None, clock: Clock) -> list[Raised]:
+    def _in_shard(self, shard: int, payload: memoryview | None, clock: Clock) -> list[Part]:
         if self.options.trace is not None:
             self.options.trace.shard = shard
         payloads = () if payload is None else (payload,)
@@ -132,7 +138,7 @@ class Session:
         else:
             self.memories.pop(shard, None)
         self.counts.update(outcome.counts)
-        return outcome.raised
+        return outcome.parts
 
     def store(self) -> int:
         """Bring `stored` up to what is remembered, as the job does after every batch; how many bytes were

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import string
 
 import numpy as np
@@ -175,6 +176,23 @@ def test_columns_sort_as_rows_do(some: list[tuple[int, bytes, int]]) -> None:
         place = rank(time, "r", "p", ["k" * 15 + key.hex()], (number % 2,), id_)
         rows.append(Raised(place, id_, "p", "r", "low", time, '{"id":"","key":{}}'))
     assert list(RaisedColumns.of(rows).in_order()) == in_order(rows)
+
+
+@given(st.lists(TEXTS, max_size=40), st.data())
+def test_some_rows_behind_one_another(said: list[str], data: st.DataObject) -> None:
+    rows = []
+    for number, text in enumerate(said):
+        id_ = f"{number:064x}"
+        body = f'{{"id":{json.dumps(text)},"key":{{}}}}'
+        rows.append(Raised(rank(number, "r", "p", [], (0,), id_), id_, "p", "r", "low", number, body))
+    ends = sorted(data.draw(st.tuples(*[st.integers(0, len(rows))] * 2)))
+    columns = RaisedColumns.of(rows)
+    with kernel_in_use(data.draw(st.booleans())):
+        some = columns.between(*ends)
+        assert list(some) == rows[slice(*ends)]
+        assert list(some.between(0, len(some) // 2)) == rows[slice(*ends)][: len(some) // 2]
+        assert list(RaisedColumns.ordered([some, columns.between(0, ends[0])])) == rows[: ends[1]]
+        assert b"".join(some.lines()).decode() == "".join(f"{one.body}\n" for one in rows[slice(*ends)])
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])

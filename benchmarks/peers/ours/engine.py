@@ -12,11 +12,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-import numpy as np
 import pyarrow as pa
 
 from alerts import patience
-from alerts.joining import bytes_of, chosen
 from alerts.raised_columns import RaisedColumns
 from cep.allocator import keep_freed
 from cep.batch.clock import BatchStart, clock_of, next_start
@@ -38,8 +36,6 @@ from rules.packs import load_texts
 
 BATCH = BATCH_BYTES
 """Bytes of JSON of a batch, as of `cep eval` and of a job."""
-LINES = 8_192
-"""Alerts that are written at once."""
 COMPILED = MatchOptions(compiled=True)
 
 
@@ -84,9 +80,7 @@ class Engine:
             self._memory = outcome.memory
             self._stored.put(outcome.memory)
             self._start = next_start(self._start, clock, found.seen)
-            for begin in range(0, len(raised), LINES):
-                rows = np.arange(begin, min(begin + LINES, len(raised)))
-                out.write(bytes_of(chosen([raised.bodies], 0 * rows, rows, "\n"))[0])
+            out.writelines(raised.lines())
         return len(raised)
 
 
