@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from alerts.columns import Column
-from alerts.joining import bytes_of, joined
+from alerts.joining import Part, bytes_of, joined
 from alerts.notation import number
 from alerts.notation_columns import doubles, moments
 from alerts.ranks import double_ranks, value_rank, whole_ranks
@@ -199,7 +199,7 @@ def texts_of(values: pa.Array) -> Texts:
     return DoubleTexts(values) if pa.types.is_float64(values.type) else PlainTexts(values)
 
 
-def joined_rows(parts: Sequence[Array | str], size: int) -> Array:
+def joined_rows(parts: Sequence[Part], size: int) -> Array:
     """As `joined`, of so many rows also where every part is the same for all."""
     if any(not isinstance(part, str) for part in parts):
         return joined(parts)

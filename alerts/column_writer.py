@@ -1,4 +1,5 @@
-"""Writes very many alerts of one rule at once: `Writer.by_column`, in Arrow from values to bodies."""
+"""Writes very many alerts at once, of one rule or of rules that tell alike: `Writer.by_column`, in Arrow from
+values to bodies."""
 
 from __future__ import annotations
 
@@ -6,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from json.encoder import encode_basestring
+from typing import NamedTuple
 
-import numpy as np
 import pyarrow as pa
 
 from alerts.alert import Kind
 from alerts.arrow_columns import Array, Ints, StringTexts, Texts, joined_rows, timestamps
-from alerts.joining import digests, joined
+from alerts.joining import Part, digests, joined, one_of
 from alerts.notation_columns import digits
 from alerts.patience import count_alerts
 from alerts.raised import ApartTexts, Writer
@@ -42,14 +43,24 @@ class Content:
     apart: ApartTexts[Array] | None = None
 
 
-def written(writer: Writer, raising: Raising, content: Content) -> RaisedColumns:
-    """The alerts of a rule, as `Writer.by_column` writes them.
+class Writing(NamedTuple):
+    """A rule that raises alerts."""
+
+    writer: Writer
+    raising: Raising
+
+
+def written(rules: Sequence[Writing], of: Ints, content: Content) -> RaisedColumns:
+    """The alerts of rules, as `Writer.by_column` writes them; `of` has the place in `rules` of each row's.
 
     Raises ValueError for NaN and infinity, UnicodeEncodeError where a lone surrogate stands in something.
     """
     taken = [ids for _, ids in content.events]
     steps = tuple(step for step, _ in content.events)
-    identity, alert = writer.forms(content.kind, tuple(content.key), tuple(content.emit), steps)
+    forms = [one.writer.forms(content.kind, tuple(content.key), tuple(content.emit), steps) for one in rules]
+    identity, alert = (
+        [one_of(texts, of) for texts in zip(*of_each, strict=True)] for of_each in zip(*forms, strict=True)
+    )
     key = list(content.key.values())
     size = len(content.time)
     count_alerts(size)
@@ -65,8 +76,8 @@ def written(writer: Writer, raising: Raising, content: Content) -> RaisedColumns
     places = joined([*(one.ranked for one in key), END, content.orders, END], pa.binary())
     held = content.withholding
     return RaisedColumns(
-        (raising,),
-        np.zeros(size, np.int64),
+        tuple(one.raising for one in rules),
+        of,
         content.time,
         ids,
         _filled(alert, said).cast(pa.large_binary()),
@@ -84,7 +95,7 @@ def _objects(fields: Mapping[str, Texts], size: int) -> Array:
     return joined_rows([*parts, "}"] if parts else ["{}"], size)
 
 
-def _filled(form: Sequence[str], columns: Sequence[Array]) -> Array:
+def _filled(form: Sequence[Part], columns: Sequence[Array]) -> Array:
     """For each row the parts of the form, with the row's value of each column between them."""
     parts = chain.from_iterable(zip_longest(form, columns))
     return joined([part for part in parts if part is not None])

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,17 @@ if TYPE_CHECKING:
 Ints = npt.NDArray[np.int64]
 Array = Any
 """An Arrow array of strings or bytes."""
-Part = Array | str | bytes
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """A column of few texts: `of` has the place in `texts` of each row's."""
+
+    texts: tuple[str | bytes, ...]
+    of: Ints
+
+
+Part = Array | OneOf | str | bytes
 
 FEWEST = 20
 """Rows from which the kernel is faster: what it gets takes some microseconds a part."""
@@ -37,16 +48,22 @@ def kernel_for(rows: int) -> Kernel | None:
     return at_hand() if rows >= FEWEST else None
 
 
+def one_of(texts: Sequence[str | bytes], of: Ints) -> str | bytes | OneOf:
+    """The text of each row, as a part; one text where all are equal."""
+    return texts[0] if len(set(texts)) == 1 else OneOf(tuple(texts), of)
+
+
 def joined(parts: Sequence[Part], type_: pa.DataType = _STRING) -> Array:
     """The parts of each row end to end; what is no array is the same for all. Null where one is null."""
     columns = [part for part in parts if not isinstance(part, str | bytes)]
-    size = len(columns[0]) if columns else 0
+    sizes = {len(column.of if isinstance(column, OneOf) else column) for column in columns}
+    size = min(sizes, default=0)
     kernel = kernel_for(size)
-    if kernel is not None and all(_is_plain(column, size) for column in columns):
+    if kernel is not None and len(sizes) == 1 and all(map(_is_plain, columns)):
         found = _joined(kernel, parts, size, type_)
         if found is not None:
             return found
-    return pc.binary_join_element_wise(*map(_part, parts), _NOTHING[type_])
+    return pc.binary_join_element_wise(*(_part(part, type_) for part in parts), _NOTHING[type_])
 
 
 def chosen(columns: Sequence[Array], column: Ints, row: Ints, end: str = "") -> Array:
@@ -104,14 +121,19 @@ def bytes_of(texts: Array) -> tuple[memoryview, npt.NDArray[np.int64]]:
 
 def _joined(kernel: Kernel, parts: Sequence[Part], size: int, type_: pa.DataType) -> Array | None:
     """The same by the kernel; None if it is too much for one array."""
-    from alerts.kernel.joining import BYTES, LENGTH, LIMIT, OFFSET, OFFSETS, PART, SLACK
+    from alerts.kernel.joining import BYTES, LENGTH, LIMIT, OFFSET, OFFSETS, PART, SLACK, TEXTS
 
     numbers = np.zeros(len(parts) * PART, np.int64)
-    held = []  # what the addresses are of
+    held: list[object] = []  # what the addresses are of
     for part, at in zip(parts, range(0, len(numbers), PART), strict=True):
         if isinstance(part, str | bytes):
             data, length = _constant(part)
             numbers[at + LENGTH] = length
+        elif isinstance(part, OneOf):
+            data, offsets = _constants(part.texts)
+            of = np.ascontiguousarray(part.of, np.int64)
+            held += [offsets, of]
+            numbers[at + OFFSETS], numbers[at + TEXTS] = offsets.ctypes.data, of.ctypes.data
         else:
             _, offsets, data = part.buffers()
             numbers[at + OFFSETS] = offsets.address + OFFSET * part.offset
@@ -128,9 +150,10 @@ def _joined(kernel: Kernel, parts: Sequence[Part], size: int, type_: pa.DataType
     return pa.Array.from_buffers(type_, size, buffers)
 
 
-def _is_plain(column: Array, size: int) -> bool:
-    plain = isinstance(column, pa.StringArray | pa.BinaryArray) and not column.null_count
-    return plain and len(column) == size
+def _is_plain(column: Array | OneOf) -> bool:
+    return isinstance(column, OneOf) or (
+        isinstance(column, pa.StringArray | pa.BinaryArray) and not column.null_count
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -138,8 +161,22 @@ def _constant(part: str | bytes) -> tuple[pa.Buffer, int]:
     """Bytes that the kernel may read more of, and their number."""
     from alerts.kernel.joining import SLACK
 
-    octets = part.encode() if isinstance(part, str) else part
+    octets = _octets(part)
     return pa.py_buffer(octets + bytes(SLACK)), len(octets)
+
+
+@lru_cache(maxsize=512)
+def _constants(texts: tuple[str | bytes, ...]) -> tuple[pa.Buffer, npt.NDArray[np.int32]]:
+    """The bytes of texts, of which the kernel may read more, and where each ends, behind a 0."""
+    from alerts.kernel.joining import SLACK
+
+    octets = list(map(_octets, texts))
+    ends = np.cumsum([0, *map(len, octets)])
+    return pa.py_buffer(b"".join(octets) + bytes(SLACK)), ends.astype(np.int32)
+
+
+def _octets(text: str | bytes) -> bytes:
+    return text.encode() if isinstance(text, str) else text
 
 
 @lru_cache(maxsize=4096)
@@ -147,5 +184,7 @@ def _scalar(part: str | bytes) -> pa.Scalar:
     return pa.scalar(part, _STRING if isinstance(part, str) else pa.binary())
 
 
-def _part(part: Part) -> Any:
+def _part(part: Part, type_: pa.DataType) -> Any:
+    if isinstance(part, OneOf):
+        return pa.array(part.texts, type_).take(pa.array(part.of))
     return _scalar(part) if isinstance(part, str | bytes) else part

@@ -14,12 +14,14 @@ Ints = npt.NDArray[np.int64]
 Parts = Annotated[npt.NDArray[np.int64], "read only"]
 Places = Parts
 
-PART = 4
-"""Numbers of a part: where its bytes lie, and end; where in memory the offsets of its rows are, 0 if it is
-the same in all; then its length."""
-BYTES, LIMIT, OFFSETS, LENGTH = range(PART)
+PART = 5
+"""Numbers of a part: where its bytes lie, and end; where in memory the offsets of its texts are, 0 if it is
+the same in all rows; then its length; and where the text of each row is told, 0 if there is one for each."""
+BYTES, LIMIT, OFFSETS, LENGTH, TEXTS = range(PART)
 OFFSET, LONG_OFFSET = 4, 8
 """Bytes of an offset, and of one of a column that may have more than 2 GiB."""
+NUMBER = LONG_OFFSET
+"""Bytes of the number of a text."""
 AHEAD = 8
 """Rows, which may lie anywhere, between one that is fetched and one that is copied."""
 LINE = 64
@@ -35,8 +37,12 @@ def find_ends(parts: Parts, ends: Ints) -> None:
         same += parts[part + LENGTH]
     ends[:] = same
     for part in range(0, len(parts), PART):
-        offsets = parts[part + OFFSETS]
-        if offsets:
+        offsets, texts = parts[part + OFFSETS], parts[part + TEXTS]
+        if offsets and texts:
+            for row in range(1, len(ends)):
+                at = offsets + OFFSET * long_offset_at(texts + NUMBER * (row - 1))
+                ends[row] += offset_at(at + OFFSET) - offset_at(at)
+        elif offsets:
             for row in range(1, len(ends)):
                 at = offsets + OFFSET * row
                 ends[row] += offset_at(at) - offset_at(at - OFFSET)
@@ -63,8 +69,10 @@ def join_parts(parts: Parts, rows: int, joined: Bytes) -> None:
         for part in range(0, len(parts), PART):
             address, length, offsets = parts[part + BYTES], parts[part + LENGTH], parts[part + OFFSETS]
             if offsets:
-                begin = offset_at(offsets + OFFSET * row)
-                length = offset_at(offsets + OFFSET * row + OFFSET) - begin
+                texts = parts[part + TEXTS]
+                offsets += OFFSET * (long_offset_at(texts + NUMBER * row) if texts else row)
+                begin = offset_at(offsets)
+                length = offset_at(offsets + OFFSET) - begin
                 address += begin
             copy_bytes(address, length, parts[part + LIMIT], joined, at)
             at += length

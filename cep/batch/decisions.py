@@ -134,6 +134,23 @@ class Windows:
         approximate = {name: true[which] for name, true in self.approximate.items()}
         return Windows(self.start[which], self.end[which], self.at[which], approximate)
 
+    @classmethod
+    def together(cls, parts: Sequence[Windows]) -> Windows:
+        """Those of several parts behind one another."""
+        names = sorted({name for part in parts for name in part.approximate})
+        none = [np.zeros(len(part.start), bool) for part in parts]
+        return cls(
+            np.concatenate([part.start for part in parts]),
+            np.concatenate([part.end for part in parts]),
+            np.concatenate([part.at for part in parts]),
+            {
+                name: np.concatenate(
+                    [part.approximate.get(name, false) for part, false in zip(parts, none, strict=True)]
+                )
+                for name in names
+            },
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
@@ -157,6 +174,31 @@ class Decisions:
     values: Mapping[str, pa.Array] = field(default_factory=dict)
     windows: Windows | None = None
 
+    @classmethod
+    def together(cls, parts: Sequence[Decisions]) -> Decisions:
+        """Decisions of several rules behind one another, as if of the first: all have one `columns`, keys and
+        values of the same names and types, and windows or none."""
+        first = parts[0]
+        if len(parts) == 1:
+            return first
+        taken = np.cumsum([len(part.events) for part in parts])
+        windows = [part.windows for part in parts if part.windows is not None]
+        return cls(
+            first.rule,
+            np.concatenate([part.time for part in parts]),
+            [_behind_one_another(of_each) for of_each in zip(*(part.key for part in parts), strict=True)],
+            pa.concat_arrays([part.orders for part in parts]),
+            np.concatenate([part.timeout for part in parts]),
+            np.concatenate(
+                [part.ends + before for part, before in zip(parts, [0, *taken[:-1].tolist()], strict=True)]
+            ),
+            np.concatenate([part.steps for part in parts]),
+            np.concatenate([part.events for part in parts]),
+            first.columns,
+            {name: pa.concat_arrays([part.values[name] for part in parts]) for name in first.values},
+            Windows.together(windows) if windows else None,
+        )
+
     def by_step(self, steps: int) -> ByStep:
         """The events that each of so many steps took."""
         size = len(self.time)
@@ -167,6 +209,11 @@ class Decisions:
         count = np.bincount(cells, minlength=size * steps)
         first = np.cumsum(count) - count
         return ByStep(self.columns, events, first.reshape(size, steps), count.reshape(size, steps))
+
+
+def _behind_one_another(columns: Sequence[pa.Array | Objects]) -> pa.Array | Objects:
+    together = np.concatenate if isinstance(columns[0], np.ndarray) else pa.concat_arrays
+    return together(list(columns))
 
 
 def lengths(ends: Ints) -> Ints:

@@ -43,6 +43,7 @@ class Beginning(io.RawIOBase):
 
     def close(self) -> None:
         """Closes the file."""
-        if not self.closed:
+        # One whose file could not be opened is closed as well, once nobody has it.
+        if not self.closed and hasattr(self, "_file"):
             self._file.close()
         super().close()

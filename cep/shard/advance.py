@@ -41,7 +41,7 @@ from cep.plan.plan import Plan, RuleId, RuleName, Space
 from cep.shard.masked_counts import masked
 from cep.shard.memory import Merging, Remaining, ShardMemory, SpaceMemory, recall, remember
 from cep.shard.pending import pending_parts
-from cep.shard.render import Part, rendered
+from cep.shard.render import MANY, Part, rendered
 from cep.state.keyed_rows import Kept, events_of
 from cep.state.keys import Keys
 
@@ -55,13 +55,14 @@ class MatchOptions:
 
     `mask` hashes the secret values that alerts show; None: they are shown as they are. `compiled` chooses the
     kernel; None: by the number of events. `trace` takes down what happens to runs. `merging` says when
-    segments of memory become one.
+    segments of memory become one. So `many` alerts of one form are written by column.
     """
 
     compiled: bool | None = None
     trace: Trace | None = None
     merging: Merging = MERGING
     mask: Mask | None = None
+    many: int = MANY
 
 
 DEFAULTS = MatchOptions()
@@ -119,7 +120,8 @@ def match_shard(
                     came[space.id] = some
         # It tells of what a batch comes to, not of keys that are only written anew.
         merging = replace(merging, anew=2)
-    batch = _ShardBatch(plan, clock, count(before.next_part), options.compiled, trace, merging, options.mask)
+    numbers = count(before.next_part)
+    batch = _ShardBatch(plan, clock, numbers, options.compiled, trace, merging, options.mask, options.many)
     after: dict[str, SpaceMemory] = {}
     for space in plan.spaces:
         old, new = before.spaces.get(space.id), came.get(space.id, [])
@@ -153,6 +155,7 @@ class _ShardBatch:
     trace: Trace | None
     merging: Merging
     mask: Mask | None
+    many: int
     raised: list[Part] = field(default_factory=list)
     counts: Counts = field(default_factory=Counts)
 
@@ -246,7 +249,7 @@ class _ShardBatch:
 
     def _raise(self, decided: list[Decisions]) -> None:
         with paused():
-            self.raised += rendered(decided, self.mask)
+            self.raised += rendered(decided, self.mask, self.many)
 
     def _count_dropped(self, old: SpaceMemory, left: Set[RuleId]) -> None:
         """Count the live runs of rules that are gone or have another structure: they are lost."""

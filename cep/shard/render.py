@@ -1,22 +1,22 @@
 """From decisions to alerts: the emitted values, the summary, the id, and what suppression goes by.
 
-By column, for all decisions of a rule in a shard and batch: what expressions name is looked up together, and
-only what they compute from it is computed one by one. Many are written in Arrow, few in lists.
-`RuleWriter.raised` is the same for one alert.
+By column, for all decisions of a rule in a shard and batch, and of rules that tell alike: what expressions
+name is looked up together, and only what they compute from it is computed one by one. Many are written in
+Arrow, few in lists, rule by rule. `RuleWriter.raised` is the same for one alert.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import repeat
+from itertools import count, repeat
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from alerts.alert import Kind
-from alerts.column_writer import written
+from alerts.column_writer import Writing, written
 from alerts.columns import Column
 from alerts.forms import filled
 from alerts.identity import canonical
@@ -25,6 +25,7 @@ from alerts.notation import plain, timestamps
 from alerts.raised import NOTHING_APART, Apart, ApartTexts, Raised, Withholding, Writer
 from alerts.raised_columns import RaisedColumns, Raising
 from cep.batch.decisions import ByStep, Decisions
+from cep.expressions.conditions import identity
 from cep.plan.plan import RulePlan
 from cep.shard.render_columns import content
 from cep.shard.scope import Alike, Scope, json_column, summary_form
@@ -34,38 +35,114 @@ Ints = npt.NDArray[np.int64]
 
 
 Part = list[Raised] | RaisedColumns
-"""Alerts of one rule: few one by one, many by column."""
+"""Alerts of one rule: few one by one; many by column, also of several rules."""
 MANY = 200
 """So many decisions of one form are cheaper by column, whose calls take 0.8 ms together."""
+MOST = 1 << 13
+"""Rules are written together up to so many decisions: what is made on the way then stays in caches."""
 
 
-def rendered(decided: Iterable[Decisions], mask: Mask | None = None) -> list[Part]:
-    """The alerts of decisions, before suppression; without a `mask` secret values are shown."""
-    return [part for decisions in decided for part in renderer(decisions.rule).parts(decisions, mask)]
+def rendered(decided: Iterable[Decisions], mask: Mask | None = None, many: int = MANY) -> list[Part]:
+    """The alerts of decisions, before suppression; by column where so `many` have one form. Without a `mask`
+    secret values are shown."""
+    return [part for group in _telling_alike(decided) for part in group.parts(mask, many)]
+
+
+def _telling_alike(decided: Iterable[Decisions]) -> Iterator[Group]:
+    """The decisions, those together whose alerts differ in values and in what a rule always says."""
+    groups: dict[Hashable, Group] = {}
+    for decisions in decided:
+        of_rule = renderer(decisions.rule)
+        form = of_rule.form, *_kept_as(decisions)
+        group = groups.setdefault(form, Group())
+        if group.size and group.size + len(decisions.time) > MOST:
+            yield group
+            group = groups[form] = Group()
+        group.add(of_rule, decisions)
+    yield from groups.values()
+
+
+def _kept_as(decisions: Decisions) -> tuple[Hashable, ...]:
+    """The events of decisions, and the types of what is known of each."""
+    keys = tuple(None if isinstance(values, np.ndarray) else values.type for values in decisions.key)
+    values = tuple((name, values.type) for name, values in decisions.values.items())
+    return id(decisions.columns), keys, values
+
+
+@dataclass(slots=True)
+class Group:
+    """Decisions of rules that tell alike, about events of the same columns."""
+
+    renderers: list[Renderer] = field(default_factory=list)
+    decisions: list[Decisions] = field(default_factory=list)
+    size: int = 0
+
+    def add(self, of_rule: Renderer, decisions: Decisions) -> None:
+        """Take in those of one more rule."""
+        self.renderers.append(of_rule)
+        self.decisions.append(decisions)
+        self.size += len(decisions.time)
+
+    def parts(self, mask: Mask | None, many: int) -> Iterator[Part]:
+        """The alerts, before suppression; by column where so `many` decisions have one form."""
+        if len(self.decisions) > 1 and self.size < many:
+            for of_rule, decisions in zip(self.renderers, self.decisions, strict=True):
+                yield from Group([of_rule], [decisions], len(decisions.time)).parts(mask, many)
+            return
+        first, together = self.renderers[0], Decisions.together(self.decisions)
+        rule = np.repeat(np.arange(len(self.decisions)), [len(one.time) for one in self.decisions])
+        taken = together.by_step(len(first.plan.alerts.steps))
+        for which in _forms(together, taken):
+            of = rule[which]
+            if len(of) >= many:
+                try:
+                    yield self._by_column(of, first.alike(together, taken, which, mask))
+                    continue
+                except UnicodeEncodeError:  # a lone surrogate, which Arrow has no string for
+                    pass
+            for one, mine in self._by_rule(of, which):
+                yield one.listed(one.alike(together, taken, mine, mask))
+
+    def _by_rule(self, of: Ints, which: Ints | slice) -> Iterator[tuple[Renderer, Ints | slice]]:
+        """Of some decisions those of each rule."""
+        if len(self.renderers) == 1:
+            yield self.renderers[0], which
+            return
+        rows = which if isinstance(which, np.ndarray) else np.arange(len(of))
+        for number in np.unique(of).tolist():
+            yield self.renderers[number], rows[of == number]
+
+    def _by_column(self, of: Ints, alike: Alike) -> RaisedColumns:
+        said = content([one.plan.rule for one in self.renderers], of, alike)
+        return written([one.writer.writing for one in self.renderers], of, said)
 
 
 @dataclass(slots=True)
 class Renderer:
-    """Writes the alerts of one rule."""
+    """Writes the alerts of one rule. Those of rules with one `form` have keys, values, steps and a summary of
+    the same names, and say the same of the same events."""
 
     plan: RulePlan
     writer: RuleWriter = field(init=False)
+    form: int = field(init=False)
 
     def __post_init__(self) -> None:
-        self.writer = RuleWriter(self.plan.pack, self.plan.revision, self.plan.rule)
+        rule, told, by = self.plan.rule, self.plan.alerts, self.plan.rule.by
+        self.writer = RuleWriter(self.plan.pack, self.plan.revision, rule)
+        form = (
+            None if by is None else (by.names, by.types, by.secrets),
+            told.kind,
+            told.steps,
+            tuple(map(identity, rule.emit)),
+            tuple(map(identity, told.on_timeout)),
+            tuple(summary_form(rule, () if by is None else by.names)[0]),
+            None if rule.suppress is None else rule.suppress.names,
+        )
+        self.form = _named_forms.setdefault(form, next(_NUMBERS))
 
-    def parts(self, decisions: Decisions, mask: Mask | None = None, many: int = MANY) -> list[Part]:
-        """The alerts of decisions, before suppression; by column where so `many` have one form."""
-        taken = decisions.by_step(len(self.plan.alerts.steps))
-        found: list[Part] = []
-        for which in _forms(decisions, taken):
-            alike = self._alike(decisions, taken.chosen(which), which, mask)
-            found.append(self._by_column(alike) if len(alike.time) >= many else self._listed(alike))
-        return found
-
-    def _alike(self, decisions: Decisions, taken: ByStep, which: Ints | slice, mask: Mask | None) -> Alike:
-        """The decisions of one form."""
-        rule, form = self.plan.rule, self.plan.alerts
+    def alike(self, decisions: Decisions, taken: ByStep, which: Ints | slice, mask: Mask | None) -> Alike:
+        """Some decisions, which are of one form; `taken` is what all took."""
+        rule, form, taken = self.plan.rule, self.plan.alerts, taken.chosen(which)
         by = () if rule.by is None else tuple(zip(rule.by.names, rule.by.types, strict=True))
         keys = {
             name: values[which] if isinstance(values, np.ndarray) else _chosen(values, which)
@@ -90,13 +167,8 @@ class Renderer:
             mask,
         )
 
-    def _by_column(self, alike: Alike) -> Part:
-        try:
-            return self.writer.columns(alike)
-        except UnicodeEncodeError:  # a lone surrogate, which Arrow has no string for
-            return self._listed(alike)
-
-    def _listed(self, alike: Alike) -> list[Raised]:
+    def listed(self, alike: Alike) -> list[Raised]:
+        """The alerts of decisions of one form, one by one."""
         scope = alike.scope
         emit = {one.name: json_column(alike.emitted(one), one.value.type) for one in alike.emitting}
         key = {name: json_column(alike.key(name), type_) for name, type_ in alike.by}
@@ -125,6 +197,9 @@ def _apart(alike: Alike) -> ApartTexts[Sequence[str]] | None:
 
 _renderers: dict[tuple[str, str, str], Renderer] = {}
 _KEPT = 4096
+_NUMBERS = count()
+_named_forms: dict[Hashable, int] = {}
+"""Numbers of forms, which are long: none is given twice."""
 
 
 def renderer(plan: RulePlan) -> Renderer:
@@ -134,6 +209,7 @@ def renderer(plan: RulePlan) -> Renderer:
     if found is None:
         if len(_renderers) >= _KEPT:
             _renderers.clear()
+            _named_forms.clear()
         found = _renderers[name] = Renderer(plan)
     return found
 
@@ -159,7 +235,7 @@ class RuleWriter:
             pack, revision, rule.name, rule.structure, rule.severity, rule.tags, rule.runbook
         )
         duration = None if rule.suppress is None else rule.suppress.duration
-        self._raising = Raising(pack, rule.name, rule.severity, duration)
+        self.writing = Writing(self._writer, Raising(pack, rule.name, rule.severity, duration))
 
     def raised(
         self,
@@ -191,10 +267,6 @@ class RuleWriter:
         summary = Column(_summaries(self._rule, key, known, len(times)))
         withholding = _withheld(self._rule, key, known, len(times))
         return self._writer.by_column(kind, times, key, summary, emit, events, orders, withholding, apart)
-
-    def columns(self, alike: Alike) -> RaisedColumns:
-        """The alerts that `by_column` gives, in Arrow. Raises UnicodeEncodeError for a lone surrogate."""
-        return written(self._writer, self._raising, content(self._rule, alike))
 
 
 def _summary(rule: Rule, key: Mapping[str, object], emit: Mapping[str, object]) -> str:

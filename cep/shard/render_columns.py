@@ -1,4 +1,4 @@
-"""Very many alerts of a rule in Arrow: what they say, as `alerts.column_writer` takes it.
+"""Very many alerts in Arrow: what they say, as `alerts.column_writer` takes it.
 
 Fields of one Arrow type stay in Arrow from the events to the bodies; everything else passes through Python
 values, as in `cep.shard.render`.
@@ -6,14 +6,24 @@ values, as in `cep.shard.render`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from alerts.arrow_columns import Array, ListedTexts, StringTexts, Texts, joined_rows, texts_of, timestamps
+from alerts.arrow_columns import (
+    Array,
+    Ints,
+    ListedTexts,
+    StringTexts,
+    Texts,
+    joined_rows,
+    texts_of,
+    timestamps,
+)
 from alerts.column_writer import Content
 from alerts.columns import Column
+from alerts.joining import Part, one_of
 from alerts.raised import ApartTexts
 from cep.shard.scope import AS_THEY_ARE, Alike, json_column, summary_form
 from rules.typed import Emit, KeyRef, Rule
@@ -33,8 +43,9 @@ _PYTHON = {
 }
 
 
-def content(rule: Rule, alike: Alike) -> Content:
-    """The content of the alerts of decisions. Raises UnicodeEncodeError for a lone surrogate."""
+def content(rules: Sequence[Rule], of: Ints, alike: Alike) -> Content:
+    """The content of the alerts of decisions, of rules that tell alike; `of` has the place in `rules` of each
+    row's. Raises UnicodeEncodeError for a lone surrogate."""
     key = {name: _of_key(alike, name, type_) for name, type_ in alike.by}
     emit = {one.name: _emitted(one, key, alike) for one in alike.emitting}
     events = [(name, alike.scope.taken.arrow_ids(number)) for name, number in alike.steps]
@@ -43,11 +54,11 @@ def content(rule: Rule, alike: Alike) -> Content:
         alike.kind,
         alike.time,
         key,
-        _summaries(rule, key, known, count),
+        _summaries(rules, of, key, known),
         emit,
         events,
         alike.orders,
-        _withholding(rule, key, known, count),
+        _withholding(rules[0], key, known, count),
         _apart(alike),
     )
 
@@ -105,12 +116,16 @@ def _written(values: pa.Array, type_: Type) -> Texts:
     return StringTexts(pc.if_else(values.is_null(), pa.scalar(None, pa.string()), times))
 
 
-def _summaries(rule: Rule, key: Mapping[str, Texts], known: Mapping[str, Texts], count: int) -> Array:
-    names, texts = summary_form(rule, tuple(key))
-    parts: list[Array | str] = [texts[0]]
-    for name, after in zip(names, texts[1:], strict=True):
+def _summaries(
+    rules: Sequence[Rule], of: Ints, key: Mapping[str, Texts], known: Mapping[str, Texts]
+) -> Array:
+    forms = [summary_form(rule, tuple(key)) for rule in rules]
+    names, _ = forms[0]
+    first, *others = (one_of(texts, of) for texts in zip(*(texts for _, texts in forms), strict=True))
+    parts: list[Part] = [first]
+    for name, after in zip(names, others, strict=True):
         parts += (known[name].plain if name in known else "null", after)
-    return joined_rows(parts, count)
+    return joined_rows(parts, len(of))
 
 
 def _withholding(

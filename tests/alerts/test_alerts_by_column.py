@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from alerts import notation
 from alerts.alert import Kind
 from alerts.arrow_columns import ListedTexts, Texts, texts_of, timestamps
-from alerts.column_writer import Content, written
+from alerts.column_writer import Content, Writing, written
 from alerts.columns import Column
 from alerts.raised import Apart, ApartTexts, Raised, Withholding, Writer
 from alerts.raised_columns import RaisedColumns, Raising
@@ -81,7 +81,7 @@ def test_alerts_by_column_are_those_one_by_one(data: st.DataObject) -> None:
     try:
         with kernel_in_use(data.draw(st.booleans())):
             in_arrow = written(
-                writer, raising,
+                [Writing(writer, raising)], np.zeros(count, np.int64),
                 Content(
                     kind, np.array(times), _texts(key), pa.array(summary, pa.string()), _texts(emit),
                     [

@@ -74,6 +74,15 @@ def test_engines_agree_of_windows_beside_patterns(program: Program) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(0)
+@settings(max_examples=examples(60), **QUIET)
+@given(programs(texts=alike_packs(), compiled=True))
+def test_alerts_of_rules_that_run_together_are_written_together(program: Program) -> None:
+    together, alone = by_engine(program), by_engine(replace(program, compiled=False))
+    assert together.alerts == alone.alerts, f"{program}"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(0)
 @settings(max_examples=examples(50), **QUIET)
 @given(programs(texts=window_packs() | mixed_packs() | alike_packs(), compiled=True))
 def test_the_compiled_kernel_agrees(program: Program) -> None:

@@ -25,7 +25,7 @@ from cep.expressions.held import as_held, value_at
 from cep.expressions.scalar import aggregate_of, evaluate
 from cep.packs.compile import compile_plan
 from cep.plan.plan import RulePlan
-from cep.shard.render import MANY, Renderer, RuleWriter
+from cep.shard.render import MANY, RuleWriter, rendered
 from rules.packs import load_texts
 from rules.typed import Aggregate, FieldRef, Match, Path, PrevRef, StepRef, TextMatch, WindowAggregate, walk
 
@@ -38,6 +38,11 @@ OF_STEPS = (
 )  # fmt: skip
 SUPPRESS = ("", "suppress 1 hour", "suppress 1 hour by one")
 SUMMARY = ("", 'summary "{one}% of {two}, {one}"', 'summary "100 %s"')
+OTHERS = {
+    "": "", SUMMARY[1]: 'summary "\\"{one}, {two} é{one}"', SUMMARY[2]: 'summary "99"',
+    "suppress 1 hour": "suppress 2 hours", "suppress 1 hour by one": "suppress 1 minute by one",
+}  # fmt: skip
+"""What another rule may say in the place of these, and be written beside the first."""
 IDS = st.sampled_from(("e1", "e2", 'a"b', "\x01", "é\\", "日本 %s"))
 
 
@@ -81,8 +86,14 @@ TYPES = {f.name: f.type for f in EVERY.streams[0].fields}
 
 def planned(text: str) -> RulePlan | None:
     """The one rule of a pack; None where the front end refuses it."""
+    found = all_planned(text)
+    return found[0] if found else None
+
+
+def all_planned(text: str) -> list[RulePlan]:
+    """The rules of a pack; none where the front end refuses it."""
     loaded = load_texts([("p.rules", f'pack p version "1"\n{STREAM}\n{text}')])
-    return None if loaded.pack is None else next(iter(compile_plan([loaded.pack]).rules()))
+    return [] if loaded.pack is None else list(compile_plan([loaded.pack]).rules())
 
 
 @pytest.mark.parametrize("sample", OF_STEPS)
@@ -91,13 +102,14 @@ def test_every_sample_is_one_that_the_front_end_takes(sample: str) -> None:
     assert planned(f"rule r {{ by {key}  match a: e+ -> b: e? -> c: e  within 1 hour  emit one = {sample} }}")
 
 
-def columns(plan: RulePlan, events: list[dict[str, object]], ids: list[str], cut: int) -> EventColumns:
-    """The events in two tables, with the fields that the rule names."""
-    rule = plan.rule
-    emits = [*rule.emit, *((rule.body.on_timeout or ()) if isinstance(rule.body, Match) else ())]
-    nodes = [node for one in emits for node in walk(one.value)]
-    paths = {node.path for node in nodes if isinstance(node, FieldRef | StepRef | Aggregate) and node.path}
-    paths |= set() if rule.by is None else set(rule.by.of("e"))
+def columns(plans: list[RulePlan], events: list[dict[str, object]], ids: list[str], cut: int) -> EventColumns:
+    """The events in two tables, with the fields that the rules name."""
+    paths: set[Path] = set()
+    for rule in (plan.rule for plan in plans):
+        emits = [*rule.emit, *((rule.body.on_timeout or ()) if isinstance(rule.body, Match) else ())]
+        nodes = [node for one in emits for node in walk(one.value)]
+        paths |= {n.path for n in nodes if isinstance(n, FieldRef | StepRef | Aggregate) and n.path}
+        paths |= set() if rule.by is None else set(rule.by.of("e"))
     table = pa.table({"@id": pa.array(ids, pa.string())})
     for path in sorted(paths):
         values = pa.array([event[path[0]] for event in events], arrow_type(TYPES[path[0]]))
@@ -131,40 +143,55 @@ def one_by_one(plan: RulePlan, decisions: list[dict[str, Any]], names: list[str]
     return found
 
 
+Taken = list[tuple[str, dict[str, object]]]
+
+
 def by_column(
-    plan: RulePlan, decisions: list[dict[str, Any]], names: list[str], cut: int, many: int, in_arrow: bool
+    of_rules: list[tuple[RulePlan, list[dict[str, Any]]]],
+    names: list[str],
+    cut: int,
+    many: int,
+    in_arrow: bool,
 ) -> list[Raised]:
     """The alerts as the engine writes them, in Arrow where so `many` decisions have one form; with keys in
-    Arrow, or as values."""
+    Arrow, or as values. The events of all rules are in the same columns."""
     taken = [
-        (names.index(step), id_, event)
-        for one in decisions
-        for step, events in one["steps"].items()
-        for id_, event in events
+        [
+            (names.index(step), id_, event)
+            for one in decisions
+            for step, events in one["steps"].items()
+            for id_, event in events
+        ]
+        for _, decisions in of_rules
     ]
-    lengths = [sum(len(events) for events in one["steps"].values()) for one in decisions]
-    ids, values = [id_ for _, id_, _ in taken], [event for _, _, event in taken]
-    events = columns(plan, values, ids, min(cut, len(taken)))
-    types = () if plan.rule.by is None else plan.rule.by.types
-    keys = zip(zip(*[one["key"] for one in decisions], strict=True), types, strict=True)
-    parts = Renderer(plan).parts(
-        Decisions(
-            plan,
-            np.array([one["time"] for one in decisions]),
-            [
-                as_held(pa.array(values, arrow_type(type_))) if in_arrow else objects(values)
-                for values, type_ in keys
-            ],
-            pa.array([decided(one["order"]) for one in decisions], pa.binary()),
-            np.array([one["timeout"] for one in decisions]),
-            np.cumsum(lengths),
-            np.array([step for step, _, _ in taken], np.int64),
-            np.arange(len(taken)),
-            events,
-        ),
-        many=many,
-    )
-    return [one for part in parts for one in part]
+    whole: Taken = [(id_, event) for of_rule in taken for _, id_, event in of_rule]
+    events = columns(
+        [plan for plan, _ in of_rules], [event for _, event in whole], [id_ for id_, _ in whole],
+        min(cut, len(whole)),
+    )  # fmt: skip
+    found, first = [], 0
+    for (plan, decisions), mine in zip(of_rules, taken, strict=True):
+        lengths = [sum(len(events) for events in one["steps"].values()) for one in decisions]
+        types = () if plan.rule.by is None else plan.rule.by.types
+        keys = zip(zip(*[one["key"] for one in decisions], strict=True), types, strict=True)
+        found.append(
+            Decisions(
+                plan,
+                np.array([one["time"] for one in decisions]),
+                [
+                    as_held(pa.array(values, arrow_type(type_))) if in_arrow else objects(values)
+                    for values, type_ in keys
+                ],
+                pa.array([decided(one["order"]) for one in decisions], pa.binary()),
+                np.array([one["timeout"] for one in decisions]),
+                np.cumsum(lengths),
+                np.array([step for step, _, _ in mine], np.int64),
+                np.arange(first, first + len(mine)),
+                events,
+            )
+        )
+        first += len(mine)
+    return [one for part in rendered(found, many=many) for one in part]
 
 
 @settings(max_examples=examples(60), deadline=None)
@@ -172,13 +199,35 @@ def by_column(
 def test_matches_by_column_are_those_one_by_one(data: st.DataObject) -> None:
     one, two, late = (data.draw(st.sampled_from(OF_STEPS)) for _ in range(3))
     by = data.draw(st.sampled_from(KEYS))
-    plan = planned(
-        f"rule r {{ by {by}  match a: e+ -> b: e? -> c: e  within 1 hour  emit one = {one}, two = {two}\n"
-        f"{data.draw(st.sampled_from(SUMMARY))}\n{data.draw(st.sampled_from(SUPPRESS))}"
-        f"on timeout emit one = {late}, two = count(b) }}"
+    summary, suppress = data.draw(st.sampled_from(SUMMARY)), data.draw(st.sampled_from(SUPPRESS))
+
+    def other(said: str, choices: tuple[str, ...]) -> str:
+        return data.draw(st.just(OTHERS[said]) | st.sampled_from(choices))
+
+    emitted, otherwise = other(summary, SUMMARY), other(suppress, SUPPRESS)
+    said = [
+        f"emit one = {one}, two = {two}\n{summary}\n{suppress}",
+        f"emit one = {one}, two = {two}\nseverity high\n{emitted}\n{otherwise}",
+        f"emit one = {two}, two = {one}\n{summary}\n{suppress}",
+    ]
+    plans = all_planned(
+        "\n".join(
+            f"rule r{number} {{ by {by}  match a: e+ -> b: e? -> c: e  within 1 hour  {of_rule}\n"
+            f"on timeout emit one = {late}, two = count(b) }}"
+            for number, of_rule in enumerate(said[: data.draw(st.sampled_from((2, 1, 2, 3)))])
+        )
     )
-    if plan is None:
+    if not plans:
         return
+    names, cut = ["a", "b", "c"], data.draw(st.integers(0, 9))
+    of_rules = [(plan, drawn(plan, data)) for plan in plans]
+    expected = sorted(one for plan, decisions in of_rules for one in one_by_one(plan, decisions, names))
+    for many, in_arrow in product((1, 3, MANY), (False, True)):
+        assert sorted(by_column(of_rules, names, cut, many, in_arrow)) == expected
+
+
+def drawn(plan: RulePlan, data: st.DataObject) -> list[dict[str, Any]]:
+    """Decisions of a rule of three steps."""
     assert plan.rule.by is not None
     event = st.tuples(IDS, rows())
     decisions = []
@@ -194,10 +243,7 @@ def test_matches_by_column_are_those_one_by_one(data: st.DataObject) -> None:
         order = (1, *range(data.draw(st.integers(0, 4))))
         time = data.draw(st.integers(0, 10**18))
         decisions.append({"time": time, "timeout": timeout, "steps": steps, "key": key, "order": order})
-    names, cut = ["a", "b", "c"], data.draw(st.integers(0, 6))
-    expected = sorted(one_by_one(plan, decisions, names))
-    for many, in_arrow in product((1, MANY), (False, True)):
-        assert sorted(by_column(plan, decisions, names, cut, many, in_arrow)) == expected
+    return decisions
 
 
 @settings(max_examples=examples(60), deadline=None)
@@ -218,4 +264,4 @@ def test_events_by_column_are_those_one_by_one(data: st.DataObject) -> None:
         decisions.append({"time": 5, "timeout": False, "steps": steps, "key": key, "order": order})
     expected, cut = one_by_one(plan, decisions, ["e"]), data.draw(st.integers(0, 4))
     for many, in_arrow in product((1, MANY), (False, True)):
-        assert by_column(plan, decisions, ["e"], cut, many, in_arrow) == expected
+        assert by_column([(plan, decisions)], ["e"], cut, many, in_arrow) == expected

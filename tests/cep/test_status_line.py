@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import threading
+from contextlib import suppress
 from typing import TextIO
 
 import pytest
@@ -134,6 +135,9 @@ def test_a_terminal_that_is_gone_ends_nothing() -> None:
     )
     assert outcome.result == "unreachable"
     line.end()
+    for one in (out, err):  # with what they could not write
+        with suppress(OSError):
+            one.close()
 
 
 def test_the_model_of_a_terminal_wraps() -> None:

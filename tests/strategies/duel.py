@@ -40,6 +40,7 @@ from cep.reference import Decided, TooManyAlternativesError, decided
 from cep.reference.text_conditions import text_predicate
 from cep.shard.advance import MatchOptions
 from cep.shard.memory import Merging
+from cep.shard.render import MANY
 from rules.instants import parse_instant
 from rules.packs import Loaded, load_texts
 from rules.typed import Emit, Match, Pack, Rule
@@ -201,11 +202,11 @@ def by_engine(program: Program, trace: Trace | None = None, plan: Plan | None = 
     """
     of_pack = (program.text, program.crowd, program.all_alternatives)
     life, plan = 0, _plan(*of_pack, 0) if plan is None else plan
-    session = Session(
-        plan,
-        program.shards,
-        options=MatchOptions(compiled=program.compiled, trace=trace, merging=program.merging),
+    # The compiled form writes all alerts by column, the other one few of them.
+    options = MatchOptions(
+        compiled=program.compiled, trace=trace, merging=program.merging, many=1 if program.compiled else MANY
     )
+    session = Session(plan, program.shards, options=options)
     raised: list[Raised] = []
     counts = Counts()
     offset = late = 0
@@ -220,11 +221,7 @@ def by_engine(program: Program, trace: Trace | None = None, plan: Plan | None = 
             late += sum(len(events.table) for events in session.late)
             counts.update(session.counts)
             life = 1 - life
-            session = Session(
-                _plan(*of_pack, life),
-                program.shards,
-                options=MatchOptions(compiled=program.compiled, trace=trace, merging=program.merging),
-            )
+            session = Session(_plan(*of_pack, life), program.shards, options=options)
             session.restore(snapshot)
     watermark = session.watermark
     times = [one.time for one in raised]
