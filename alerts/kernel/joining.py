@@ -24,8 +24,8 @@ NUMBER = LONG_OFFSET
 """Bytes of the number of a text."""
 AHEAD = 8
 """Rows, which may lie anywhere, between one that is fetched and one that is copied."""
-LINE = 64
-"""Bytes that are fetched together."""
+LINE, FETCHED = 64, 1024
+"""Bytes that are fetched together, and the most of a row: what follows comes by itself."""
 SLACK = WIDTH
 """Bytes behind what is joined that are written, too."""
 
@@ -93,9 +93,10 @@ def copy_chosen(columns: Parts, column: Places, row: Places, end: int, ends: Int
         if place + AHEAD < len(row):
             part = column[place + AHEAD] * PART
             at = columns[part + OFFSETS] + LONG_OFFSET * row[place + AHEAD]
-            begin = columns[part + BYTES] + long_offset_at(at)
-            for address in range(begin, columns[part + BYTES] + long_offset_at(at + LONG_OFFSET), LINE):
-                fetch_from(address)
+            begin = long_offset_at(at)
+            length = min(long_offset_at(at + LONG_OFFSET) - begin, FETCHED)
+            for ahead in range(0, length, LINE):
+                fetch_from(columns[part + BYTES] + begin + ahead)
         part = column[place] * PART
         at = columns[part + OFFSETS] + LONG_OFFSET * row[place]
         begin = long_offset_at(at)

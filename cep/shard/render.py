@@ -36,9 +36,11 @@ Ints = npt.NDArray[np.int64]
 
 Part = list[Raised] | RaisedColumns
 """Alerts of one rule: few one by one; many by column, also of several rules."""
-MANY = 200
-"""So many decisions of one form are cheaper by column, whose calls take 0.8 ms together."""
-MOST = 1 << 13
+MANY = 100
+"""So many decisions of one form are cheaper by column, whose calls take 0.8 ms together; listing those of one
+more rule costs as much as LISTED more."""
+LISTED = 10
+MOST = 1 << 15
 """Rules are written together up to so many decisions: what is made on the way then stays in caches."""
 
 
@@ -85,7 +87,7 @@ class Group:
 
     def parts(self, mask: Mask | None, many: int) -> Iterator[Part]:
         """The alerts, before suppression; by column where so `many` decisions have one form."""
-        if len(self.decisions) > 1 and self.size < many:
+        if len(self.decisions) > 1 and not self._are(many, self.size):
             for of_rule, decisions in zip(self.renderers, self.decisions, strict=True):
                 yield from Group([of_rule], [decisions], len(decisions.time)).parts(mask, many)
             return
@@ -94,7 +96,7 @@ class Group:
         taken = together.by_step(len(first.plan.alerts.steps))
         for which in _forms(together, taken):
             of = rule[which]
-            if len(of) >= many:
+            if self._are(many, len(of)):
                 try:
                     yield self._by_column(of, first.alike(together, taken, which, mask))
                     continue
@@ -102,6 +104,9 @@ class Group:
                     pass
             for one, mine in self._by_rule(of, which):
                 yield one.listed(one.alike(together, taken, mine, mask))
+
+    def _are(self, many: int, size: int) -> bool:
+        return size + LISTED * (len(self.renderers) - 1) >= many
 
     def _by_rule(self, of: Ints, which: Ints | slice) -> Iterator[tuple[Renderer, Ints | slice]]:
         """Of some decisions those of each rule."""

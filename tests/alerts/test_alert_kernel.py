@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,12 +15,13 @@ from hypothesis import strategies as st
 
 from alerts import patience
 from alerts.arrow_columns import DoubleTexts
-from alerts.joining import chosen, digests, joined
+from alerts.joining import OneOf, Part, chosen, digests, joined
 from alerts.notation import number, timestamp
 from alerts.notation_columns import digits, doubles, moments
 
 LENGTHS = st.sampled_from((0, 1, 3, 4, 31, 32, 33, 54, 55, 56, 57, 63, 64, 65, 118, 119, 120, 127, 128, 129))
 OCTETS = LENGTHS.flatmap(lambda length: st.binary(min_size=length, max_size=length)) | st.binary(max_size=300)
+LONG = st.just(bytes(range(256)) * 9)
 TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
 
 
@@ -48,9 +50,13 @@ def test_texts_are_joined_as_arrow_joins_them(data: st.DataObject) -> None:
         tight = [None if part is None else pa.py_buffer(part.to_pybytes()) for part in whole.buffers()]
         return pa.Array.from_buffers(type_, len(whole), tight)[first : first + size]
 
-    parts = [
-        column() if data.draw(st.booleans()) else data.draw(one) for _ in range(data.draw(st.integers(0, 6)))
-    ]
+    def few() -> OneOf:
+        texts = data.draw(st.lists(one, min_size=1, max_size=3))
+        of = data.draw(st.lists(st.integers(0, len(texts) - 1), min_size=size, max_size=size))
+        return OneOf(tuple(texts), np.array(of, np.int64))
+
+    drawn = st.sampled_from((column, few, lambda: data.draw(one)))
+    parts = [data.draw(drawn)() for _ in range(data.draw(st.integers(0, 6)))]
     parts.insert(data.draw(st.integers(0, len(parts))), column())
     with kernel_in_use(False):
         expected = joined(parts, type_)
@@ -59,6 +65,15 @@ def test_texts_are_joined_as_arrow_joins_them(data: st.DataObject) -> None:
     found.validate(full=True)
     assert found.type == expected.type
     assert found.equals(expected)
+    rows = [_texts_of(part, size) for part in parts]
+    assert found.to_pylist() == [texts[0][:0].join(texts) for texts in zip(*rows, strict=True)]
+
+
+def _texts_of(part: Part, size: int) -> list[Any]:
+    """The text of each row, by definition."""
+    if isinstance(part, OneOf):
+        return [part.texts[place] for place in part.of]
+    return [part] * size if isinstance(part, str | bytes) else part.to_pylist()
 
 
 @settings(max_examples=examples(100), deadline=None)
@@ -67,7 +82,7 @@ def test_rows_of_several_columns_are_chosen_as_arrow_takes_them(data: st.DataObj
     columns = []
     for _ in range(data.draw(st.integers(1, 3))):
         first = data.draw(st.integers(0, 2))
-        values = data.draw(st.lists(OCTETS, min_size=first + 1, max_size=first + 4))
+        values = data.draw(st.lists(OCTETS | LONG, min_size=first + 1, max_size=first + 4))
         columns.append(pa.array(values, pa.large_binary())[first:])
     places = st.sampled_from([(n, row) for n, column in enumerate(columns) for row in range(len(column))])
     of, rows = np.array(data.draw(st.lists(places, min_size=1, max_size=12)), np.int64).T

@@ -58,31 +58,37 @@ def decisions_of(matched: Sequence[RuleMatches], keys: Keys, book: EventBook) ->
     with paused():
         numbers, places = ranked([found.events for found in matched])
         columns = EventColumns.of(len(numbers), [source[1:] for source in book.sources(numbers)])
-        return [
-            _decisions(found, keys, events, columns) for found, events in zip(matched, places, strict=True)
-        ]
+        of_keys = keys.of(np.concatenate([found.matches[:, layout.M_KEY] for found in matched]))
+        orders = _orders(
+            np.concatenate([found.matches[:, layout.M_BY_EVENT] for found in matched]),
+            np.concatenate([lengths(found.ends) for found in matched]),
+            np.concatenate([found.sequences for found in matched]),
+        )
+        decided, first = [], 0
+        for found, events in zip(matched, places, strict=True):
+            count = len(found.matches)
+            decided.append(
+                Decisions(
+                    found.rule,
+                    found.matches[:, layout.M_TIME],
+                    [column.slice(first, count) for column in of_keys],
+                    orders.slice(first, count),
+                    found.matches[:, layout.M_TIMEOUT] == 1,
+                    found.ends,
+                    found.steps,
+                    events,
+                    columns,
+                )
+            )
+            first += count
+        return decided
 
 
-def _decisions(found: RuleMatches, keys: Keys, events: Ints, columns: EventColumns) -> Decisions:
-    """The matches of a rule, whose events are these rows of `columns`."""
-    matches, ends = found.matches, found.ends
-    return Decisions(
-        found.rule,
-        matches[:, layout.M_TIME],
-        keys.of(matches[:, layout.M_KEY]),
-        _orders(matches[:, layout.M_BY_EVENT], ends, found.sequences),
-        matches[:, layout.M_TIMEOUT] == 1,
-        ends,
-        found.steps,
-        events,
-        columns,
-    )
-
-
-def _orders(by_event: Ints, ends: Ints, sequences: Ints) -> pa.BinaryArray:
-    """The order of decision of matches: at an instant deadlines come first, then earlier events taken."""
-    size = len(ends)
-    begins = ends - lengths(ends) + np.arange(size)
+def _orders(by_event: Ints, counts: Ints, sequences: Ints) -> pa.BinaryArray:
+    """The order of decision of matches, which took so many events each: at an instant deadlines come first,
+    then earlier events taken."""
+    size, ends = len(counts), np.cumsum(counts)
+    begins = ends - counts + np.arange(size)
     numbers = np.empty(size + len(sequences), np.int64)
     of_chain = np.ones(len(numbers), bool)
     of_chain[begins] = False
