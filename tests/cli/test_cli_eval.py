@@ -172,7 +172,8 @@ def test_blocks_decide_nothing(
     running = Compiled(compile_plan([pack]), False) if engine == "compiled" else Reference(pack, False)
     report = Report()
     sources = [of_files(pack.stream(name), files) for name, files in names.items()]
-    got = list(replay([pack], in_step(sources, streams_read([pack]), report), running, None, drain, report))
+    batches = in_step(sources, streams_read([pack]), report)
+    got = [one for some in replay([pack], batches, running, None, drain, report) for one in some]
     assert [one.alert.as_dict() for one in got] == [one.alert.as_dict() for one in expected]
     assert len(got) > 20
     assert report.withheld > 0
@@ -284,7 +285,7 @@ def test_late_events_are_counted(folder: Path, monkeypatch: pytest.MonkeyPatch) 
     report = Report()
     running = Compiled(compile_plan([pack]), one_partition=False)
     reading = in_step([of_files(pack.stream("payment"), (file,))], {"payment"}, report)
-    found = list(replay([pack], reading, running, None, True, report))
+    (found,) = replay([pack], reading, running, None, True, report)
     assert [one.alert.key for one in found] == [{"card": "a"}]
     assert report.lines()[0] == "2 events, 1 alert, 0 withheld; 0 rejected, 1 late, 0 duplicates"
 

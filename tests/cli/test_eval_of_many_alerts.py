@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,11 @@ from alerts.stages.decided import InProcess
 from alerts.stages.suppress import Suppress
 from cep.cli.main import main
 from cep.decode import decoder
+from cep.events import Events
 from cep.inprocess import replay as replaying
 from cep.inprocess.engines import Reference
-from cep.shard.render import MANY
+from cep.inprocess.session import Session
+from cep.shard.render import MANY, Part
 from cep.sources.files.reading import read
 from cep.sources.files.splits import splits
 from rules.packs import load
@@ -35,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
     """A pack, and payments out of order by less than the lateness, some of one instant."""
     (tmp_path / "cards.rules").write_text(RULES)
     chance = random.Random(7)
-    times = sorted((chance.randrange(7_200) for _ in range(4 * MANY)), key=lambda t: t + chance.randrange(50))
+    times = sorted((chance.randrange(7_200) for _ in range(8 * MANY)), key=lambda t: t + chance.randrange(50))
     rows = [
         {
             "pid": f"p{number}", "at_": f"2026-01-05T{t // 3600:02}:{t // 60 % 60:02}:{t % 60:02}Z",
@@ -65,12 +68,15 @@ def test_they_are_those_of_the_reference(
     assert expected.count(Suppress.name) > 20
 
     monkeypatch.setattr(replaying, "BLOCK", block)
-    by_column = []
-    ordered = RaisedColumns.ordered
-    monkeypatch.setattr(
-        RaisedColumns, "ordered",
-        lambda parts: by_column.extend(isinstance(one, RaisedColumns) for one in parts) or ordered(parts),
-    )  # fmt: skip
+    by_column: list[bool] = []
+    feed_parts = Session.feed_parts
+
+    def noted(session: Session, events: Sequence[Events], watermark: int) -> list[Part]:
+        parts = feed_parts(session, events, watermark)
+        by_column.extend(isinstance(one, RaisedColumns) for one in parts)
+        return parts
+
+    monkeypatch.setattr(Session, "feed_parts", noted)
     out = folder / "out.jsonl"
     arguments = [str(folder / "cards.rules"), "--events", f"payment={file}", "--output", str(out), "--drain"]
     assert main(["eval", *arguments]) == 0
