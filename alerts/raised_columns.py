@@ -148,7 +148,7 @@ class RaisedColumns(Sequence[Raised]):
     def __iter__(self) -> Iterator[Raised]:
         ranks = [rule_rank(one.rule, one.pack) for one in self.rules]
         hexed = self.hex_ids()
-        columns = map(pieces, (self.bodies, self.places, self.withholding))
+        columns = map(_pieces, (self.bodies, self.places, self.withholding))
         rows = zip(hexed, self.rule.tolist(), self.time.tolist(), *columns, strict=True)
         for id_, number, time, body, place, key in rows:
             pack, rule, severity, duration = self.rules[number]
@@ -201,7 +201,7 @@ class RaisedColumns(Sequence[Raised]):
 
     def withholding_keys(self, rows: Ints) -> list[bytes]:
         """The keys that suppression goes by, of some rows."""
-        return pieces(chosen([self.withholding], np.zeros(len(rows), np.int64), rows))
+        return _pieces(chosen([self.withholding], np.zeros(len(rows), np.int64), rows))
 
     def suppressible(self) -> Ints:
         """The rows of rules with `suppress`."""
@@ -247,7 +247,7 @@ def _order(rules: Sequence[Raising], rule: Ints, time: Ints, places: Binary, ids
     return order
 
 
-def pieces(texts: Binary) -> list[bytes]:
+def _pieces(texts: Binary) -> list[bytes]:
     """The elements of a column of bytes."""
     whole, ends = _whole(texts)
     return [whole[begin:end] for begin, end in pairwise(ends)]
