@@ -54,7 +54,7 @@ def one_of(texts: Sequence[str | bytes], of: Ints) -> str | bytes | OneOf:
 
 
 def joined(parts: Sequence[Part], type_: pa.DataType = _STRING) -> Array:
-    """The parts of each row end to end; what is no array is the same for all. Null where one is null."""
+    """The parts of each row end to end; a text is the same for all. Null where one is null."""
     columns = [part for part in parts if not isinstance(part, str | bytes)]
     sizes = {len(column.of if isinstance(column, OneOf) else column) for column in columns}
     size = min(sizes, default=0)
