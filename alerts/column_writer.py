@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from alerts.alert import Kind
 from alerts.arrow_columns import Array, Ints, StringTexts, Texts, joined_rows, timestamps
+from alerts.bodies import Bodies
 from alerts.joining import Part, digests, joined, one_of
 from alerts.notation_columns import digits
 from alerts.patience import count_alerts
@@ -67,7 +68,7 @@ def written(rules: Sequence[Writing], of: Ints, content: Content) -> RaisedColum
     apart = content.apart
     by = joined_rows(["null"], size) if apart is None else apart.by
     steps_told = taken if content.kind != "window" else []
-    ids = digests(_filled(identity, [*(one.canonical for one in key), *steps_told, by]))
+    ids = digests(joined(_between(identity, [*(one.canonical for one in key), *steps_told, by])))
     estimates = None if apart is None else apart.approximate
     emitted = [one.json for one in content.emit.values()]
     summary = StringTexts(content.summary).json
@@ -80,7 +81,7 @@ def written(rules: Sequence[Writing], of: Ints, content: Content) -> RaisedColum
         of,
         content.time,
         ids,
-        _filled(alert, said).cast(pa.large_binary()),
+        Bodies.of_parts(_between(alert, said)),
         places.cast(pa.large_binary()),
         pa.repeat(_WITHOUT, size) if held is None else held.cast(pa.large_binary()),
         _objects(content.key, size).cast(pa.large_binary()),
@@ -95,7 +96,7 @@ def _objects(fields: Mapping[str, Texts], size: int) -> Array:
     return joined_rows([*parts, "}"] if parts else ["{}"], size)
 
 
-def _filled(form: Sequence[Part], columns: Sequence[Array]) -> Array:
-    """For each row the parts of the form, with the row's value of each column between them."""
+def _between(form: Sequence[Part], columns: Sequence[Array]) -> list[Part]:
+    """The parts of the form, and the columns between them."""
     parts = chain.from_iterable(zip_longest(form, columns))
-    return joined([part for part in parts if part is not None])
+    return [part for part in parts if part is not None]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-from alerts.kernel import digests, intrinsics, joining, notation
+from alerts.kernel import digests, intrinsics, joining, layout, notation
 from kernels import loader
 from kernels.family import Family
 
@@ -17,14 +17,14 @@ class Kernel(NamedTuple):
     find_ends: Callable[..., None]
     join_parts: Callable[..., None]
     find_chosen_ends: Callable[..., None]
-    copy_chosen: Callable[..., None]
+    join_chosen: Callable[..., None]
     digest_texts: Callable[..., None]
     write_moments: Callable[..., None]
     write_doubles: Callable[..., None]
     write_digits: Callable[..., None]
 
 
-ALERTS = Family("alerts", (intrinsics, joining, digests, notation), Kernel._fields)
+ALERTS = Family("alerts", (layout, intrinsics, joining, digests, notation), Kernel._fields)
 
 
 @lru_cache(maxsize=1)

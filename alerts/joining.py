@@ -1,5 +1,5 @@
-"""Columns of texts end to end, row by row or chosen, and their digests: by the kernel where it is at hand
-(`alerts.patience`)."""
+"""Columns of texts end to end, row by row or chosen, at once or later, and their digests: by the kernel where
+it is at hand (`alerts.patience`)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,25 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from alerts.kernel.layout import (
+    BEGIN,
+    BYTES,
+    END,
+    ENDS,
+    FORM,
+    LANES,
+    LENGTH,
+    LIMIT,
+    LONG,
+    LONG_OFFSET,
+    OFFSET,
+    OFFSETS,
+    PART,
+    SCHEDULED,
+    SLACK,
+    STATE,
+    TEXTS,
+)
 from alerts.patience import at_hand
 
 if TYPE_CHECKING:
@@ -34,6 +53,21 @@ class OneOf:
 
 
 Part = Array | OneOf | str | bytes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unjoined:
+    """Rows whose parts are put end to end when they are chosen: `parts` as the kernel takes them, `ends` says
+    where each row would end behind the one before it, and what they tell of is `held`."""
+
+    parts: Ints
+    ends: Ints
+    held: Sequence[object]
+    kernel: Kernel
+
+    def __len__(self) -> int:
+        return len(self.ends) - 1
+
 
 FEWEST = 20
 """Rows from which the kernel is faster: what it gets takes some microseconds a part."""
@@ -55,41 +89,47 @@ def one_of(texts: Sequence[str | bytes], of: Ints) -> str | bytes | OneOf:
 
 def joined(parts: Sequence[Part], type_: pa.DataType = _STRING) -> Array:
     """The parts of each row end to end; a text is the same for all. Null where one is null."""
-    columns = [part for part in parts if not isinstance(part, str | bytes)]
-    sizes = {len(column.of if isinstance(column, OneOf) else column) for column in columns}
-    size = min(sizes, default=0)
-    kernel = kernel_for(size)
-    if kernel is not None and len(sizes) == 1 and all(map(_is_plain, columns)):
-        found = _joined(kernel, parts, size, type_)
-        if found is not None:
-            return found
+    kernel, size = _kernel_for_rows_of(parts)
+    if kernel is not None:
+        numbers, _held = _numbers_of(parts)
+        ends = np.empty(size + 1, np.int64)
+        kernel.find_ends(numbers, ends)
+        if ends[-1] <= MOST:
+            bytes_ = np.empty(int(ends[-1]) + SLACK, np.uint8)
+            kernel.join_parts(numbers, size, bytes_)
+            buffers = [None, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(bytes_[: ends[-1]])]
+            return pa.Array.from_buffers(type_, size, buffers)
     return pc.binary_join_element_wise(*(_part(part, type_) for part in parts), _NOTHING[type_])
 
 
-def chosen(columns: Sequence[Array], column: Ints, row: Ints, end: str = "") -> Array:
+def unjoined(parts: Sequence[Part]) -> Unjoined | Array:
+    """The rows of parts for `chosen`, of strings of which none is null; without the kernel, joined."""
+    kernel, size = _kernel_for_rows_of(parts)
+    if kernel is None:
+        return joined(parts).cast(pa.large_binary())
+    numbers, held = _numbers_of(parts)
+    ends = np.empty(size + 1, np.int64)
+    kernel.find_ends(numbers, ends)
+    return Unjoined(numbers, ends, held, kernel)
+
+
+def chosen(columns: Sequence[Array | Unjoined], column: Ints, row: Ints, end: str = "") -> Array:
     """Rows of several columns of pa.large_binary without nulls behind one another: the n-th is `row[n]` of
     `columns[column[n]]`, with `end` (a byte at most) behind it."""
-    kernel = kernel_for(len(row))
+    kernel = next((one.kernel for one in columns if isinstance(one, Unjoined)), kernel_for(len(row)))
     if kernel is None:
         begins = np.cumsum([0, *map(len, columns)])
-        whole = pa.concat_arrays(columns) if len(columns) > 1 else columns[0]
+        whole: Array = pa.concat_arrays(columns) if len(columns) > 1 else columns[0]
         found = whole.take(pa.array(begins[column] + row))
         behind = (pa.scalar(part, pa.large_binary()) for part in (end.encode(), b""))
         return pc.binary_join_element_wise(found, *behind) if end else found
-    from alerts.kernel.joining import BYTES, LIMIT, LONG_OFFSET, OFFSETS, PART, SLACK
-
-    numbers = np.zeros(len(columns) * PART, np.int64)
-    for one, at in zip(columns, range(0, len(numbers), PART), strict=True):
-        _, offsets, data = one.buffers()
-        numbers[at + OFFSETS] = offsets.address + LONG_OFFSET * one.offset
-        if data is not None:
-            numbers[at + BYTES], numbers[at + LIMIT] = data.address, data.address + data.size
+    numbers, forms = _forms_of(columns)
     column, row = np.ascontiguousarray(column), np.ascontiguousarray(row)
     ends = np.empty(len(row) + 1, np.int64)
-    kernel.find_chosen_ends(numbers, column, row, len(end), ends)
-    copied = np.empty(int(ends[-1]) + SLACK, np.uint8)
-    kernel.copy_chosen(numbers, column, row, ord(end) if end else -1, ends, copied)
-    buffers = [None, pa.py_buffer(ends), pa.py_buffer(copied[: ends[-1]])]
+    kernel.find_chosen_ends(forms, column, row, len(end), ends)
+    bytes_ = np.empty(int(ends[-1]) + SLACK, np.uint8)
+    kernel.join_chosen(numbers, forms, column, row, ord(end) if end else -1, ends, bytes_)
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(bytes_[: ends[-1]])]
     return pa.Array.from_buffers(pa.large_binary(), len(row), buffers)
 
 
@@ -101,8 +141,6 @@ def digests(texts: Array) -> npt.NDArray[np.uint8]:
         sha256 = hashlib.sha256
         found = [sha256(data[begin:end]).digest() for begin, end in pairwise(ends.tolist())]
         return np.frombuffer(b"".join(found), np.uint8).reshape(-1, 32)
-    from alerts.kernel.intrinsics import LANES, SCHEDULED, STATE
-
     rows = np.empty((len(texts), 32), np.uint8)
     states, blocks = np.empty(STATE * LANES, np.uint32), np.empty(SCHEDULED * LANES, np.uint32)
     kernel.digest_texts(np.frombuffer(data, np.uint8), ends, states, blocks, rows.reshape(-1))
@@ -119,12 +157,41 @@ def bytes_of(texts: Array) -> tuple[memoryview, npt.NDArray[np.int64]]:
     return memoryview(data if data is not None else b"").cast("B"), ends.astype(np.int64)
 
 
-def _joined(kernel: Kernel, parts: Sequence[Part], size: int, type_: pa.DataType) -> Array | None:
-    """The same by the kernel; None if it is too much for one array."""
-    from alerts.kernel.joining import BYTES, LENGTH, LIMIT, OFFSET, OFFSETS, PART, SLACK, TEXTS
+def pieces(column: Array) -> list[bytes]:
+    """The elements of a column of bytes."""
+    whole, ends = _whole(column)
+    return [whole[begin:end] for begin, end in pairwise(ends)]
 
+
+def texts(column: Array) -> list[str]:
+    """The elements of a column of UTF-8."""
+    whole, ends = _whole(column)
+    if whole.isascii():
+        text = whole.decode("ascii")
+        return [text[begin:end] for begin, end in pairwise(ends)]
+    return [whole[begin:end].decode() for begin, end in pairwise(ends)]
+
+
+def _whole(column: Array) -> tuple[bytes, list[int]]:
+    """The bytes of all elements, and where in them each begins, and the last ends."""
+    data, ends = bytes_of(column)
+    first = int(ends[0])
+    return bytes(data[first : int(ends[-1])]), (ends - first).tolist()
+
+
+def _kernel_for_rows_of(parts: Sequence[Part]) -> tuple[Kernel | None, int]:
+    """The kernel, if it is at hand and faster for the rows of parts; and how many they are."""
+    columns = [part for part in parts if not isinstance(part, str | bytes)]
+    sizes = {len(column.of if isinstance(column, OneOf) else column) for column in columns}
+    size = min(sizes, default=0)
+    plain = len(sizes) == 1 and all(map(_is_plain, columns))
+    return (kernel_for(size) if plain else None), size
+
+
+def _numbers_of(parts: Sequence[Part]) -> tuple[Ints, Sequence[object]]:
+    """Parts as the kernel takes them, and what they lie in."""
     numbers = np.zeros(len(parts) * PART, np.int64)
-    held: list[object] = []  # what the addresses are of
+    held: list[object] = []
     for part, at in zip(parts, range(0, len(numbers), PART), strict=True):
         if isinstance(part, str | bytes):
             data, length = _constant(part)
@@ -136,18 +203,35 @@ def _joined(kernel: Kernel, parts: Sequence[Part], size: int, type_: pa.DataType
             numbers[at + OFFSETS], numbers[at + TEXTS] = offsets.ctypes.data, of.ctypes.data
         else:
             _, offsets, data = part.buffers()
+            held.append(offsets)
             numbers[at + OFFSETS] = offsets.address + OFFSET * part.offset
         if data is not None:
             held.append(data)
             numbers[at + BYTES], numbers[at + LIMIT] = data.address, data.address + data.size
-    ends = np.empty(size + 1, np.int64)
-    kernel.find_ends(numbers, ends)
-    if ends[-1] > MOST:
-        return None
-    bytes_ = np.empty(int(ends[-1]) + SLACK, np.uint8)
-    kernel.join_parts(numbers, size, bytes_)
-    buffers = [None, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(bytes_[: ends[-1]])]
-    return pa.Array.from_buffers(type_, size, buffers)
+    return numbers, held
+
+
+def _forms_of(columns: Sequence[Array | Unjoined]) -> tuple[Ints, Ints]:
+    """Columns as the kernel chooses rows of them: the parts of all, and the form of each."""
+    forms, numbers = np.zeros((len(columns), FORM), np.int64), []
+    ends = 0
+    for one, form in zip(columns, forms, strict=True):
+        if isinstance(one, Unjoined):
+            numbers.append(one.parts)
+            form[ENDS] = one.ends.ctypes.data
+        else:
+            part = np.zeros(PART, np.int64)
+            _, offsets, data = one.buffers()
+            if offsets is not None:
+                form[ENDS] = part[OFFSETS] = offsets.address + LONG_OFFSET * one.offset
+            part[LONG] = 1
+            if data is not None:
+                part[BYTES], part[LIMIT] = data.address, data.address + data.size
+            numbers.append(part)
+        form[BEGIN] = ends
+        ends += len(numbers[-1])
+        form[END] = ends
+    return np.concatenate(numbers), forms.reshape(-1)
 
 
 def _is_plain(column: Array | OneOf) -> bool:
@@ -159,8 +243,6 @@ def _is_plain(column: Array | OneOf) -> bool:
 @lru_cache(maxsize=4096)
 def _constant(part: str | bytes) -> tuple[pa.Buffer, int]:
     """Bytes that the kernel may read more of, and their number."""
-    from alerts.kernel.joining import SLACK
-
     octets = _octets(part)
     return pa.py_buffer(octets + bytes(SLACK)), len(octets)
 
@@ -168,8 +250,6 @@ def _constant(part: str | bytes) -> tuple[pa.Buffer, int]:
 @lru_cache(maxsize=512)
 def _constants(texts: tuple[str | bytes, ...]) -> tuple[pa.Buffer, npt.NDArray[np.int32]]:
     """The bytes of texts, of which the kernel may read more, and where each ends, behind a 0."""
-    from alerts.kernel.joining import SLACK
-
     octets = list(map(_octets, texts))
     ends = np.cumsum([0, *map(len, octets)])
     return pa.py_buffer(b"".join(octets) + bytes(SLACK)), ends.astype(np.int32)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from alerts.joining import MOST, kernel_for
+from alerts.kernel.layout import DOUBLE, MOMENT
 
 if TYPE_CHECKING:
     from alerts.compiled import Kernel
@@ -20,9 +21,6 @@ Array = Any
 """An Arrow array of strings without nulls."""
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
-
-MOMENT, DOUBLE = 30, 24
-"""Bytes of the longest text of a time, and of a double."""
 
 
 def moments(times: Ints) -> Array | None:

@@ -6,23 +6,20 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from alerts.arrow_columns import Ints
-from alerts.joining import bytes_of, chosen
+from alerts.bodies import Binary, Bodies
+from alerts.joining import bytes_of, chosen, pieces
 from alerts.raised import Raised, Withholding, speaking, storable
 from alerts.ranks import instant_rank, rule_rank
 
 Bools = npt.NDArray[np.bool_]
 Ids = npt.NDArray[np.uint8]
-Binary = Any
-"""pa.LargeBinaryArray: the bytes of a whole batch may be more than 2 GiB."""
 
 _ID, _INSTANT = 32, 8
 """Bytes of an id, and of a time in a rank."""
@@ -30,7 +27,8 @@ LINES = 8_192
 """Alerts that are written as lines at once."""
 _KEY = ',"key":'
 """Stands in no string of JSON, where a quotation mark is escaped."""
-_TEXTS = ("bodies", "places", "withholding", "keys")
+_TEXTS = ("places", "withholding", "keys")
+"""What is copied where alerts are chosen."""
 _DECODER = json.JSONDecoder()
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
@@ -49,7 +47,7 @@ class RaisedColumns(Sequence[Raised]):
     """Alerts before suppression, a row each; reading one row makes a `Raised`.
 
     `rule` is the place in `rules` of each alert's rule, `time` event time in ns since 1970 UTC; `ids` have 32
-    bytes each, `bodies` are JSON. `places` rank alerts of one instant and rule, but for the id; `withholding`
+    bytes each. `places` rank alerts of one instant and rule, but for the id; `withholding`
     are the keys that suppression goes by, empty where the rule has none; `keys` those of bodies, JSON.
     """
 
@@ -57,7 +55,7 @@ class RaisedColumns(Sequence[Raised]):
     rule: Ints
     time: Ints
     ids: Ids
-    bodies: Binary
+    bodies: Bodies
     places: Binary
     withholding: Binary
     keys: Binary
@@ -80,7 +78,7 @@ class RaisedColumns(Sequence[Raised]):
             np.array(numbers, np.int64),
             np.array([one.time for one in raised], np.int64),
             np.frombuffer(bytes.fromhex("".join(one.id for one in raised)), np.uint8).reshape(-1, _ID),
-            _binary([one.body.encode() for one in raised]),
+            Bodies.of_column(_binary([one.body.encode() for one in raised])),
             _binary(places),
             _binary([key.encode("utf-8", "surrogatepass") for key in keys]),
             _binary([key_of(one.body).encode() for one in raised]),
@@ -98,12 +96,13 @@ class RaisedColumns(Sequence[Raised]):
             rule,
             np.concatenate([part.time for part in given]),
             np.concatenate([part.ids for part in given]),
+            Bodies.together([part.bodies for part in given]),
             *(pa.concat_arrays([getattr(part, name) for part in given]) for name in _TEXTS),
         )
 
     @classmethod
     def ordered(cls, parts: Iterable[Sequence[Raised]]) -> RaisedColumns:
-        """The alerts of several parts, as `in_order` gives them; their texts are copied once."""
+        """The alerts of several parts, as `in_order` gives them."""
         given = cls._each(parts)
         if len(given) < 2:
             return given[0].in_order() if given else cls.of(())
@@ -117,7 +116,8 @@ class RaisedColumns(Sequence[Raised]):
         of = np.repeat(np.arange(len(given)), sizes)[order]
         row = order - (np.cumsum(sizes) - sizes)[of]
         texts = (chosen([getattr(part, name) for part in given], of, row) for name in _TEXTS)
-        return cls(rules, rule[order], time[order], ids[order], *texts)
+        bodies = Bodies.together([part.bodies for part in given]).take(order)
+        return cls(rules, rule[order], time[order], ids[order], bodies, *texts)
 
     @classmethod
     def _each(cls, parts: Iterable[Sequence[Raised]]) -> list[RaisedColumns]:
@@ -148,7 +148,7 @@ class RaisedColumns(Sequence[Raised]):
     def __iter__(self) -> Iterator[Raised]:
         ranks = [rule_rank(one.rule, one.pack) for one in self.rules]
         hexed = self.hex_ids()
-        columns = map(_pieces, (self.bodies, self.places, self.withholding))
+        columns = map(pieces, (self.bodies.joined(), self.places, self.withholding))
         rows = zip(hexed, self.rule.tolist(), self.time.tolist(), *columns, strict=True)
         for id_, number, time, body, place, key in rows:
             pack, rule, severity, duration = self.rules[number]
@@ -176,20 +176,24 @@ class RaisedColumns(Sequence[Raised]):
             return self
         alone = np.zeros(len(which), np.int64)
         texts = (chosen([getattr(self, name)], alone, which) for name in _TEXTS)
-        return RaisedColumns(self.rules, self.rule[which], self.time[which], self.ids[which], *texts)
+        bodies = self.bodies.take(which)
+        return RaisedColumns(self.rules, self.rule[which], self.time[which], self.ids[which], bodies, *texts)
+
+    def copied(self) -> RaisedColumns:
+        """The same, for whose bodies nothing else is held."""
+        return replace(self, bodies=self.bodies.copied())
 
     def between(self, begin: int, end: int) -> RaisedColumns:
         """The alerts of some rows behind one another; nothing is copied."""
+        some = slice(begin, end)
         texts = (getattr(self, name).slice(begin, end - begin) for name in _TEXTS)
-        return RaisedColumns(
-            self.rules, self.rule[begin:end], self.time[begin:end], self.ids[begin:end], *texts
-        )
+        bodies = self.bodies.take(some)
+        return RaisedColumns(self.rules, self.rule[some], self.time[some], self.ids[some], bodies, *texts)
 
     def lines(self) -> Iterator[memoryview]:
         """The bodies as lines of JSON, many in a piece."""
         for begin in range(0, len(self), LINES):
-            rows = np.arange(begin, min(begin + LINES, len(self)))
-            yield bytes_of(chosen([self.bodies], np.zeros(len(rows), np.int64), rows, "\n"))[0]
+            yield bytes_of(self.bodies.take(slice(begin, begin + LINES)).joined("\n"))[0]
 
     def where(self, mask: Bools) -> RaisedColumns:
         """The alerts for which a mask is true, in their order."""
@@ -201,7 +205,7 @@ class RaisedColumns(Sequence[Raised]):
 
     def withholding_keys(self, rows: Ints) -> list[bytes]:
         """The keys that suppression goes by, of some rows."""
-        return _pieces(chosen([self.withholding], np.zeros(len(rows), np.int64), rows))
+        return pieces(chosen([self.withholding], np.zeros(len(rows), np.int64), rows))
 
     def suppressible(self) -> Ints:
         """The rows of rules with `suppress`."""
@@ -212,10 +216,9 @@ class RaisedColumns(Sequence[Raised]):
         rows = sorted(row for row, count in suppressed.items() if count)
         if not rows:
             return self
-        mask = np.zeros(len(self), bool)
-        mask[rows] = True
-        bodies = [speaking(self.bodies[row].as_py().decode(), suppressed[row]).encode() for row in rows]
-        return replace(self, bodies=pc.replace_with_mask(self.bodies, pa.array(mask), _binary(bodies)))
+        told = zip(rows, self.bodies.take(np.array(rows)).texts(), strict=True)
+        spoken = {row: speaking(body, suppressed[row]).encode() for row, body in told}
+        return replace(self, bodies=self.bodies.but(spoken))
 
     def in_order(self) -> RaisedColumns:
         """The alerts by time, rule name (then pack), key values, order of decision, and id: alerts.ranks."""
@@ -245,28 +248,6 @@ def _order(rules: Sequence[Raising], rule: Ints, time: Ints, places: Binary, ids
     if tied.any():
         order, _ = _sorted_further(order, tied, ids.reshape(-1), np.arange(len(rule) + 1) * _ID)
     return order
-
-
-def _pieces(texts: Binary) -> list[bytes]:
-    """The elements of a column of bytes."""
-    whole, ends = _whole(texts)
-    return [whole[begin:end] for begin, end in pairwise(ends)]
-
-
-def texts(column: Binary) -> list[str]:
-    """The elements of a column of UTF-8."""
-    whole, ends = _whole(column)
-    if whole.isascii():
-        text = whole.decode("ascii")
-        return [text[begin:end] for begin, end in pairwise(ends)]
-    return [whole[begin:end].decode() for begin, end in pairwise(ends)]
-
-
-def _whole(texts: Binary) -> tuple[bytes, list[int]]:
-    """The bytes of all elements, and where in them each begins, and the last ends."""
-    data, ends = bytes_of(texts)
-    first = int(ends[0])
-    return bytes(data[first : int(ends[-1])]), (ends - first).tolist()
 
 
 def key_of(body: str) -> str:

@@ -3,8 +3,9 @@
 It runs compiled only (`alerts.compiled`): its other forms are Arrow's functions, hashlib and
 `alerts.notation`, which say what comes out.
 
+    layout        numbers that describe parts and rows, and sizes
     intrinsics    bytes at an address, eight texts' words side by side
-    joining       parts end to end, row by row; rows of several columns in an order
+    joining       parts end to end, row by row; of rows in their order or chosen
     digests       SHA-256, eight texts at a time
     notation      numbers, times and digests as texts
 """

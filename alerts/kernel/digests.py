@@ -7,18 +7,8 @@ from typing import Annotated
 import numpy as np
 import numpy.typing as npt
 
-from alerts.kernel.intrinsics import (
-    FIRST,
-    LANES,
-    SCHEDULED,
-    STATE,
-    Bytes,
-    Data,
-    Words,
-    add_block,
-    big_word_at,
-    put_big_word,
-)
+from alerts.kernel.intrinsics import FIRST, Bytes, Data, Words, add_block, big_word_at, put_big_word
+from alerts.kernel.layout import LANES, SCHEDULED, STATE
 from kernels.family import inlined
 
 Ends = Annotated[npt.NDArray[np.int64], "read only"]

@@ -13,18 +13,13 @@ import numpy.typing as npt
 from llvmlite import ir
 from numba.core import types
 
+from alerts.kernel.layout import LANES, SCHEDULED, STATE, WIDTH
 from kernels.instructions import Code, instruction
 
 Bytes = npt.NDArray[np.uint8]
 Data = Annotated[npt.NDArray[np.uint8], "read only"]
 Words = npt.NDArray[np.uint32]
 
-WIDTH = 32
-"""Bytes that are copied together: one register of most processors."""
-LANES = 8
-"""Texts that are digested side by side, a word of each in one register."""
-SCHEDULED, STATE = 16, 8
-"""Words of a block, and of a digest."""
 ROUNDS = 64
 
 

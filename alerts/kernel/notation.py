@@ -12,7 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from alerts.kernel.intrinsics import Bytes
+from alerts.kernel.layout import DOUBLE, MOMENT
 from kernels.family import inlined
+from kernels.instructions import long_at, put_long
 
 Doubles = Annotated[npt.NDArray[np.float64], "read only"]
 Times = Annotated[npt.NDArray[np.int64], "read only"]
@@ -20,6 +22,8 @@ Rows = Annotated[npt.NDArray[np.uint8], "read only"]
 Offsets = npt.NDArray[np.int32]
 
 DAY, NANOS = 86_400, 1_000_000_000
+WORD = 8
+"""Bytes that are copied at once."""
 TICK = 11
 """Bytes of a date and the `T` behind it."""
 ZERO, POINT, MINUS, DASH, COLON, TEE, ZED = 0x30, 0x2E, 0x2D, 0x2D, 0x3A, 0x54, 0x5A
@@ -29,6 +33,14 @@ LEAST, FEW, MOST = 1e-4, 1e6, 1e9
 """Doubles from `LEAST` on have no exponent. Up to `FEW` nine places, up to `MOST` six make 15 digits."""
 NINE, SIX = 9, 6
 PARTS = np.array([10**n for n in range(10)])
+
+
+@inlined
+def copy_text(texts: Bytes, before: int, at: int, room: int) -> None:
+    """Write the text from `before` on, which ends at a place, behind it once more, where there is room."""
+    for word in range(0, room - WORD, WORD):
+        put_long(texts, at + word, long_at(texts, before + word))
+    put_long(texts, at + room - WORD, long_at(texts, before + room - WORD))
 
 
 @inlined
@@ -67,6 +79,12 @@ def write_moments(times: Times, ends: Offsets, texts: Bytes) -> None:
     at = known = before = 0
     ends[0] = 0
     for row in range(len(times)):
+        if row > 0 and times[row] == times[row - 1]:
+            # Alerts come in order of time.
+            copy_text(texts, before, at, MOMENT)
+            at, before = at + at - before, at
+            ends[row + 1] = at
+            continue
         second = times[row] // NANOS
         rest = times[row] - second * NANOS
         day = second // DAY
@@ -107,10 +125,18 @@ def write_doubles(values: Doubles, pointed: bool, ends: Offsets, texts: Bytes, l
     Written is what is n / 10**k, rounded once, for an n of 15 digits at most: no other text as short is
     nearest to the double, since two different decimals of 15 digits never are (IEEE 754-2019, 5.12.2).
     """
-    at = 0
+    at = before = 0
     ends[0] = 0
     for row in range(len(values)):
         value = values[row]
+        if row > 0 and value == values[row - 1] and value != 0 and at > before:
+            # Rules that tell alike say the same of one event.
+            copy_text(texts, before, at, DOUBLE)
+            at, before = at + at - before, at
+            left[row] = 0
+            ends[row + 1] = at
+            continue
+        before = at
         size = np.abs(value)
         places = NINE if size < FEW else SIX
         number = 0

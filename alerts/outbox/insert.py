@@ -10,11 +10,12 @@ from sqlalchemy import Connection, Insert, func, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from alerts.arrow_columns import Ints
+from alerts.joining import texts
 from alerts.outbox.copy_rows import WORTHWHILE, copy_rows
 from alerts.outbox.heads import PLACES, heads
 from alerts.outbox.schema import alerts, indexed, rules
 from alerts.outbox.write_rows import write_rows
-from alerts.raised_columns import RaisedColumns, texts
+from alerts.raised_columns import RaisedColumns
 
 Row = tuple[object, ...]
 """A value for each of `COLUMNS`."""
@@ -40,7 +41,7 @@ def insert_alerts(
         columns = (
             numbers[some].tolist(), heads(raised.ids[some]).tolist(), repeat(batch),
             np.array(own)[raised.rule[some]].tolist(), raised.time[some].tolist(), texts(raised.keys[some]),
-            texts(raised.bodies[some]), repeat(now),
+            raised.bodies.take(some).texts(), repeat(now),
         )  # fmt: skip
         return list(zip(*columns, strict=False))
 

@@ -15,6 +15,7 @@ from cep.batch.predicates import Column, widened
 from cep.batch.waiting import PlanLayout, Waiting
 from cep.counters import Counts, StreamEvents
 from cep.hashing.rows import numbered, one_zero, order_of
+from cep.hashing.strings import known_to_differ
 from cep.plan.plan import Plan, Space
 from cep.state.keys import Keys
 
@@ -187,7 +188,10 @@ def without_duplicates(
         mine = [number for number, part in enumerate(arrivals.parts) if part.stream == stream]
         parts, known = [arrivals.parts[number] for number in mine], remembered.get(stream)
         tables = [part.table for part in parts] + ([] if known is None else [known])
-        ids, first = numbered([_end_to_end(tables, ID)])
+        column = _end_to_end(tables, ID)
+        if known_to_differ(column):
+            continue
+        ids, first = numbered([column])
         if len(first) == len(ids):
             continue
         place, offset = _places(plan, parts, one_partition), _offsets(parts)

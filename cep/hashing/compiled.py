@@ -14,7 +14,9 @@ class Kernel(NamedTuple):
     """The functions of the kernel, under their names there."""
 
     add_texts: Callable[..., None]
-    number_texts: Callable[..., int]
+    all_differ: Callable[..., bool]
+    place_names: Callable[..., None]
+    number_texts: Callable[..., None]
     order_numbers: Callable[..., bool]
 
 

@@ -17,6 +17,7 @@ Offsets = Annotated[npt.NDArray[np.int32], "read only"]
 Data = Annotated[npt.NDArray[np.uint8], "read only"]
 Words = npt.NDArray[np.uint64]
 Ints = npt.NDArray[np.int64]
+Marks = npt.NDArray[np.uint32]
 
 BASE = np.uint64(0x9E3779B97F4A7C15)
 FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -27,6 +28,8 @@ LONG = np.uint64(1 << 63)
 NUMBER = 0xFFFFFFFF
 AHEAD = 32
 """Texts whose names are known before the table is looked at."""
+ROW, COUNT, REACHED = range(3)
+"""The row from which on texts have no number yet, and how many numbers are given."""
 
 
 def add_texts(offsets: Offsets, data: Data, hashes: Words) -> None:
@@ -48,7 +51,7 @@ def add_texts(offsets: Offsets, data: Data, hashes: Words) -> None:
 
 
 @instruction
-def fetch(slots: Ints, slot: np.uint64) -> None:
+def fetch(slots: Ints | Marks, slot: np.uint64) -> None:
     """Have a place brought near."""
 
 
@@ -119,19 +122,60 @@ def mixed(first: np.uint64, second: np.uint64) -> np.uint64:
     return (word ^ word >> TWENTY_SEVEN) * SECOND
 
 
-def number_texts(offsets: Offsets, data: Data, slots: Ints, names: Words, firsts: Ints, numbers: Ints) -> int:
-    """Number texts, equal ones equally, densely in order of first occurrence; how many there are.
+def all_differ(offsets: Offsets, data: Data, words: Words, slots: Marks) -> bool:
+    """True if all texts differ. False: two may be equal, or their names have a hash in common, which is seldom.
+
+    `slots` is a hash table with open addressing: all 0, of twice as many places as there are texts or more,
+    a power of two. A place has half of the hash of a text's name. `words` is room for AHEAD hashes.
+    """
+    texts, last = len(offsets) - 1, np.uint64(len(slots) - 1)
+    for begin in range(0, texts, AHEAD):
+        stop = min(begin + AHEAD, texts)
+        for row in range(begin, stop):
+            at, end = np.uint64(offsets[row]), np.uint64(offsets[row + 1])
+            word = mixed(first_name(data, at, end), second_name(data, at, end))
+            words[row - begin] = word
+            fetch(slots, (word ^ word >> HALF) & last)
+        for row in range(begin, stop):
+            word = words[row - begin]
+            mark, slot = np.uint32(word >> HALF | ONE), (word ^ word >> HALF) & last
+            while slots[slot] != 0:
+                if slots[slot] == mark:
+                    return False
+                slot = (slot + ONE) & last
+            slots[slot] = mark
+    return True
+
+
+def place_names(names: Words, count: int, slots: Ints) -> None:
+    """Enter the names of so many texts into a larger table: all -1, as `number_texts` says."""
+    last = np.uint64(len(slots) - 1)
+    for number in range(count):
+        word = mixed(names[2 * number], names[2 * number + 1])
+        slot = (word ^ word >> HALF) & last
+        while slots[slot] >= 0:
+            slot = (slot + ONE) & last
+        slots[slot] = np.int64(word >> HIGH) << 32 | number
+
+
+def number_texts(
+    offsets: Offsets, data: Data, slots: Ints, names: Words, firsts: Ints, numbers: Ints, reached: Ints
+) -> None:
+    """Number texts, equal ones equally, densely in order of first occurrence; go on from what is `reached`
+    until all have one, or the table becomes too small.
 
     `firsts` says where each occurs first, `names` has the name of each, two words. `slots` is a hash table
-    with open addressing: all -1, of twice as many places as there are texts or more, a power of two. A place
+    with open addressing: all -1 at first, a power of two, of twice as many places as there are numbers. A place
     has 31 bits of the hash of a text's name, and its number; long texts of one name are compared. The table
     is looked at when the names of some more texts are known, whose places are brought near meanwhile: of a
     large one each would be waited for.
     """
-    count = 0
+    count = reached[COUNT]
     last = np.uint64(len(slots) - 1)
-    for begin in range(0, len(numbers), AHEAD):
+    for begin in range(reached[ROW], len(numbers), AHEAD):
         stop = min(begin + AHEAD, len(numbers))
+        if 2 * (count + stop - begin) > len(slots):
+            break
         # No row has a number above its own: these places of `names` are not taken yet.
         for row in range(begin, stop):
             at, end = np.uint64(offsets[row]), np.uint64(offsets[row + 1])
@@ -159,4 +203,4 @@ def number_texts(offsets: Offsets, data: Data, slots: Ints, names: Words, firsts
                 firsts[number] = row
                 count += 1
             numbers[row] = number
-    return count
+        reached[ROW], reached[COUNT] = stop, count

@@ -13,10 +13,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cep.hashing.compiled import at_hand
-from cep.hashing.kernel import BASE, ONE, Ints, Words
+from cep.hashing.kernel import AHEAD, BASE, ONE, REACHED, Ints, Words
 
 SHORT = 64
 """Bytes of a string up to which the bytes of all strings at one place are looked at together."""
+SLOTS = 1 << 17
+"""Places of the hash table at first: it grows with the number of different strings."""
+MOSTLY = 0.75
+"""The part of strings that differ from all before them from which on the table gets places for all."""
 Bytes = npt.NDArray[np.uint8]
 
 
@@ -39,10 +43,29 @@ def numbered(column: pa.StringArray) -> tuple[Ints, Ints]:
     if kernel is None:
         return distinct(column)
     size = len(column)
-    slots, names = np.full(1 << (2 * size).bit_length(), -1), np.empty(2 * size, np.uint64)
+    offsets, data = _texts(column)
+    names, reached = np.empty(2 * size, np.uint64), np.zeros(REACHED, np.int64)
     numbers, first = np.empty(size, np.int64), np.empty(size, np.int64)
-    count = kernel.number_texts(*_texts(column), slots, names, first, numbers)
-    return numbers, first[:count]
+    most = 1 << (2 * size).bit_length()
+    slots = np.full(min(SLOTS, most), -1)
+    while True:
+        kernel.number_texts(offsets, data, slots, names, first, numbers, reached)
+        row, count = reached.tolist()
+        if row == size:
+            return numbers, first[:count]
+        # A small table lies near the processor; where most texts differ it would only grow again and again.
+        slots = np.full(most if count > MOSTLY * row else 2 * len(slots), -1)
+        kernel.place_names(names, count, slots)
+
+
+def known_to_differ(column: pa.Array) -> bool:
+    """True if all strings, of which none may be null, are known to differ, which takes less than to number
+    them. False: they are no strings, two may be equal, or the kernel is not at hand."""
+    kernel = at_hand()
+    if kernel is None or not pa.types.is_string(column.type):
+        return False
+    slots = np.zeros(1 << (2 * len(column)).bit_length(), np.uint32)
+    return kernel.all_differ(*_texts(column), np.empty(AHEAD, np.uint64), slots)
 
 
 def distinct(column: pa.Array) -> tuple[Ints, Ints]:

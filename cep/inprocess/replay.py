@@ -210,8 +210,8 @@ class _InOrder:
         """Take a batch's alerts, in order; yield all that lie before the watermark. The rest waits."""
         together = RaisedColumns.ordered([self.waiting, raised]) if self.waiting else raised
         before = int(np.searchsorted(together.time, watermark))
-        # A copy, since few wait as a rule: the batch's bodies are let go.
-        self.waiting = together.take(np.arange(before, len(together)))
+        # A copy, since few wait as a rule: what the batch's bodies are made of is let go.
+        self.waiting = together.take(np.arange(before, len(together))).copied()
         yield from self._decided(together.between(0, before))
 
     def rest(self) -> Iterator[RaisedColumns]:

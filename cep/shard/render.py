@@ -26,6 +26,7 @@ from alerts.raised import NOTHING_APART, Apart, ApartTexts, Raised, Withholding,
 from alerts.raised_columns import RaisedColumns, Raising
 from cep.batch.decisions import ByStep, Decisions
 from cep.expressions.conditions import identity
+from cep.hashing.rows import order_of
 from cep.plan.plan import RulePlan
 from cep.shard.render_columns import content
 from cep.shard.scope import Alike, Scope, json_column, summary_form
@@ -220,15 +221,19 @@ def renderer(plan: RulePlan) -> Renderer:
 
 
 def _forms(decisions: Decisions, taken: ByStep) -> Sequence[Ints | slice]:
-    """Decisions by form: whether time ended them, and which steps took something."""
-    if len(decisions.time) == 1:
-        return (slice(None),)
+    """Decisions by form: whether time ended them, and which steps took something. Those of a form are in
+    order of time: who puts alerts in order then finds each near the one before it."""
+    time = decisions.time
+    order = slice(None) if (time[1:] >= time[:-1]).all() else order_of(time)
+    if len(time) == 1:
+        return (order,)
     forms = np.column_stack((decisions.timeout, taken.count > 0))
     if (forms == forms[0]).all():
-        return (slice(None),)
-    _, of_form = np.unique(forms, axis=0, return_inverse=True)
-    order = np.argsort(of_form, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(of_form[order])) + 1)
+        return (order,)
+    _, of_form = np.unique(forms[order], axis=0, return_inverse=True)
+    by_form = np.argsort(of_form, kind="stable")
+    rows = by_form if isinstance(order, slice) else order[by_form]
+    return np.split(rows, np.flatnonzero(np.diff(of_form[by_form])) + 1)
 
 
 class RuleWriter:

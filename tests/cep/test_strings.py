@@ -19,10 +19,13 @@ from hypothesis import strategies as st
 from cep.hashing import kernel, strings
 from cep.hashing.compiled import load
 from cep.hashing.shards import hashes_of
-from cep.hashing.strings import SHORT, distinct, numbered, polynomials
+from cep.hashing.strings import SHORT, distinct, known_to_differ, numbered, polynomials
 
 BITS = 2**64
-INTERPRETED = SimpleNamespace(add_texts=kernel.add_texts, number_texts=kernel.number_texts)
+INTERPRETED = SimpleNamespace(
+    add_texts=kernel.add_texts, all_differ=kernel.all_differ, place_names=kernel.place_names,
+    number_texts=kernel.number_texts,
+)  # fmt: skip
 COMPILED = load()
 
 short = st.text(max_size=9)
@@ -83,17 +86,41 @@ def test_hashes_of_keys_are_what_their_definition_says(
 
 
 @settings(max_examples=examples(100), deadline=None)
-@given(texts, st.lists(short, max_size=2))
-def test_strings_are_numbered_in_order_of_first_occurrence(values: list[str], before: list[str]) -> None:
+@given(texts, st.lists(short, max_size=2), st.sampled_from((2, 64, strings.SLOTS)))
+def test_strings_are_numbered_in_order_of_first_occurrence(
+    values: list[str], before: list[str], slots: int
+) -> None:
     different = list(dict.fromkeys(values))
     expected = [different.index(value) for value in values], [values.index(value) for value in different]
     of_column = column(values, before)
-    for found in (
-        distinct(of_column),
-        by(COMPILED, numbered, of_column),
-        by(INTERPRETED, numbered, of_column),
-    ):
-        assert tuple(part.tolist() for part in found) == expected
+    with patch.object(strings, "SLOTS", slots):
+        for found in (
+            distinct(of_column),
+            by(COMPILED, numbered, of_column),
+            by(INTERPRETED, numbered, of_column),
+        ):
+            assert tuple(part.tolist() for part in found) == expected
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(texts, st.lists(short, max_size=2))
+def test_strings_are_known_to_differ_where_none_is_equal_to_another(
+    values: list[str], before: list[str]
+) -> None:
+    """Of so few no two that differ have a hash in common."""
+    of_column = column(values, before)
+    for engine in (COMPILED, INTERPRETED):
+        assert by(engine, known_to_differ, of_column) == (len(set(values)) == len(values))
+    assert not by(None, known_to_differ, of_column)
+
+
+def test_strings_with_a_hash_in_common_are_not_known_to_differ() -> None:
+    with patch.object(kernel, "FIRST", np.uint64(0)):
+        assert not by(INTERPRETED, known_to_differ, column(["a", "b"]))
+
+
+def test_other_columns_are_not_known_to_differ() -> None:
+    assert not by(COMPILED, known_to_differ, pa.array([1, 2]))
 
 
 def test_strings_of_one_hash_are_compared() -> None:
@@ -105,9 +132,12 @@ def test_strings_of_one_hash_are_compared() -> None:
 
 
 @pytest.mark.parametrize("engine", [INTERPRETED, COMPILED], ids=["interpreted", "compiled"])
-def test_many_strings_fill_their_table(engine: Any) -> None:
+@pytest.mark.parametrize("slots", [64, strings.SLOTS])
+def test_many_strings_fill_their_table(engine: Any, slots: int) -> None:
+    """Also one that grows: while most strings are new, and later."""
     values = [f"k{n * 7919 % 1023}" for n in range(2047)]
-    numbers, first = by(engine, numbered, column(values))
+    with patch.object(strings, "SLOTS", slots):
+        numbers, first = by(engine, numbered, column(values))
     assert len(first) == 1023
     assert [values[row] for row in first.tolist()] == list(dict.fromkeys(values))
     assert [values[first[number]] for number in numbers.tolist()] == values

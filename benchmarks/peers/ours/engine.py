@@ -30,12 +30,12 @@ from cep.resources.resource import Resources
 from cep.routing.classify import classify
 from cep.shard.advance import MatchOptions, match_shard
 from cep.shard.memory import NOTHING
-from cep.sources.source import BATCH_BYTES, BLOCK
+from cep.sources.files.reading import read
+from cep.sources.files.splits import splits
+from cep.sources.source import BATCH_BYTES
 from peers.ours.answering import Stopwatch, hold
 from rules.packs import load_texts
 
-BATCH = BATCH_BYTES
-"""Bytes of JSON of a batch, as of `cep eval` and of a job."""
 COMPILED = MatchOptions(compiled=True)
 
 
@@ -48,26 +48,19 @@ class Engine:
         self._start, self._memory, self._resources = BatchStart(), NOTHING, Resources()
         self._stored = StoredShard()
 
-    def batches(self, path: Path, batch: int = BATCH) -> Iterator[list[Events]]:
-        """The events of a file of JSON lines, decoded."""
-        with path.open("rb") as lines:
-            waiting: list[Events] = []
-            size = offset = 0
-            rest = b""
-            while read := lines.read(BLOCK):
-                data = rest + read
-                whole = self.decoder.complete(data, path.name)
-                data, rest = data[:whole], data[whole:]
-                decoded = self.decoder.decode_block(data, path.name, offset, "")
+    def batches(self, path: Path) -> Iterator[list[Events]]:
+        """The events of a file of JSON lines, read and decoded in parts as in a job."""
+        waiting: list[Events] = []
+        begin, length = 0, path.stat().st_size
+        for part in splits(str(path), length):
+            end = length if part.end < 0 else part.end
+            for decoded in read(part, self.decoder):
                 if decoded.dead:
                     raise SystemExit(f"not read: {decoded.dead[0]}")
                 waiting.append(decoded.events)
-                offset += whole
-                size += whole
-                if size >= batch:
-                    yield waiting
-                    waiting, size = [], 0
-            yield waiting
+            if end - begin >= BATCH_BYTES or end == length:
+                yield waiting
+                waiting, begin = [], end
 
     def advance(self, events: Sequence[Events], out: BinaryIO) -> int:
         """One batch: writes its alerts in their order, stores the state; how many alerts."""
