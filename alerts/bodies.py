@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from alerts.joining import Part, Unjoined, chosen, texts, unjoined
+from alerts.joining import Columns, Part, Unjoined, texts, unjoined
 
 Ints = npt.NDArray[np.int64]
 Binary = Any
@@ -19,17 +19,19 @@ Binary = Any
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bodies:
-    """JSON, a row each: the n-th is `row[n]` of `columns[of[n]]`, which may not be joined yet. Choosing some
-    copies none, and all that they were chosen from is held; `copied` lets go of it."""
+    """JSON, a row each: the n-th is `row[n]` of the column `of[n]` of `source`, which may not be joined yet.
 
-    columns: tuple[Binary | Unjoined, ...]
+    Choosing some copies none, and all that they were chosen from is held; `copied` lets go of it.
+    """
+
+    source: Columns
     of: Ints
     row: Ints
 
     @classmethod
     def of_column(cls, bodies: Binary | Unjoined) -> Bodies:
         """Those of a column, in its order."""
-        return cls((bodies,), np.zeros(len(bodies), np.int64), np.arange(len(bodies)))
+        return cls(Columns((bodies,)), np.zeros(len(bodies), np.int64), np.arange(len(bodies)))
 
     @classmethod
     def of_parts(cls, parts: Sequence[Part]) -> Bodies:
@@ -39,9 +41,9 @@ class Bodies:
     @classmethod
     def together(cls, several: Sequence[Bodies]) -> Bodies:
         """Those of several behind one another."""
-        before = np.cumsum([0, *(len(one.columns) for one in several)])
+        before = np.cumsum([0, *(len(one.source.columns) for one in several)])
         return cls(
-            tuple(column for one in several for column in one.columns),
+            Columns(tuple(column for one in several for column in one.source.columns)),
             np.concatenate([one.of + first for one, first in zip(several, before.tolist(), strict=False)]),
             np.concatenate([one.row for one in several]),
         )
@@ -54,11 +56,11 @@ class Bodies:
 
     def take(self, which: Ints | slice) -> Bodies:
         """Some of them, in the order of `which`."""
-        return Bodies(self.columns, self.of[which], self.row[which])
+        return Bodies(self.source, self.of[which], self.row[which])
 
     def joined(self, end: str = "") -> Binary:
         """The bytes of each, with `end` (a byte at most) behind it."""
-        return chosen(self.columns, self.of, self.row, end)
+        return self.source.chosen(self.of, self.row, end)
 
     def copied(self) -> Bodies:
         """The same, for which nothing else is held."""
@@ -70,8 +72,9 @@ class Bodies:
 
     def but(self, others: dict[int, bytes]) -> Bodies:
         """The same, with others in some rows."""
-        column = pa.array(others.values(), pa.large_binary())
+        column = pa.array(list(others.values()), pa.large_binary())
         of, row = self.of.copy(), self.row.copy()
         rows = list(others)
-        of[rows], row[rows] = len(self.columns), np.arange(len(rows))
-        return Bodies((*self.columns, column), of, row)
+        columns = self.source.columns
+        of[rows], row[rows] = len(columns), np.arange(len(rows))
+        return Bodies(Columns((*columns, column)), of, row)

@@ -6,9 +6,17 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-from alerts.kernel import digests, intrinsics, joining, layout, notation
+from alerts.kernel import (
+    digests_by_instruction,
+    digests_in_lanes,
+    intrinsics,
+    joining,
+    layout,
+    notation,
+)
 from kernels import loader
 from kernels.family import Family
+from kernels.processor import has
 
 
 class Kernel(NamedTuple):
@@ -24,7 +32,8 @@ class Kernel(NamedTuple):
     write_digits: Callable[..., None]
 
 
-ALERTS = Family("alerts", (layout, intrinsics, joining, digests, notation), Kernel._fields)
+DIGESTS = digests_by_instruction if has(digests_by_instruction.FEATURE) else digests_in_lanes
+ALERTS = Family("alerts", (layout, intrinsics, joining, DIGESTS, notation), Kernel._fields)
 
 
 @lru_cache(maxsize=1)

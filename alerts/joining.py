@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,6 @@ from alerts.kernel.layout import (
     END,
     ENDS,
     FORM,
-    LANES,
     LENGTH,
     LIMIT,
     LONG,
@@ -29,9 +28,8 @@ from alerts.kernel.layout import (
     OFFSET,
     OFFSETS,
     PART,
-    SCHEDULED,
+    ROOM,
     SLACK,
-    STATE,
     TEXTS,
 )
 from alerts.patience import at_hand
@@ -103,7 +101,7 @@ def joined(parts: Sequence[Part], type_: pa.DataType = _STRING) -> Array:
 
 
 def unjoined(parts: Sequence[Part]) -> Unjoined | Array:
-    """The rows of parts for `chosen`, of strings of which none is null; without the kernel, joined."""
+    """The rows of parts for `Columns`, of strings of which none is null; without the kernel, joined."""
     kernel, size = _kernel_for_rows_of(parts)
     if kernel is None:
         return joined(parts).cast(pa.large_binary())
@@ -113,24 +111,62 @@ def unjoined(parts: Sequence[Part]) -> Unjoined | Array:
     return Unjoined(numbers, ends, held, kernel)
 
 
-def chosen(columns: Sequence[Array | Unjoined], column: Ints, row: Ints, end: str = "") -> Array:
-    """Rows of several columns of pa.large_binary without nulls behind one another: the n-th is `row[n]` of
-    `columns[column[n]]`, with `end` (a byte at most) behind it."""
-    kernel = next((one.kernel for one in columns if isinstance(one, Unjoined)), kernel_for(len(row)))
-    if kernel is None:
-        begins = np.cumsum([0, *map(len, columns)])
-        whole: Array = pa.concat_arrays(columns) if len(columns) > 1 else columns[0]
-        found = whole.take(pa.array(begins[column] + row))
-        behind = (pa.scalar(part, pa.large_binary()) for part in (end.encode(), b""))
-        return pc.binary_join_element_wise(found, *behind) if end else found
-    numbers, forms = _forms_of(columns)
-    column, row = np.ascontiguousarray(column), np.ascontiguousarray(row)
-    ends = np.empty(len(row) + 1, np.int64)
-    kernel.find_chosen_ends(forms, column, row, len(end), ends)
-    bytes_ = np.empty(int(ends[-1]) + SLACK, np.uint8)
-    kernel.join_chosen(numbers, forms, column, row, ord(end) if end else -1, ends, bytes_)
-    buffers = [None, pa.py_buffer(ends), pa.py_buffer(bytes_[: ends[-1]])]
-    return pa.Array.from_buffers(pa.large_binary(), len(row), buffers)
+@dataclass(frozen=True)
+class Columns:
+    """Columns that rows are chosen from: of pa.large_binary without nulls, or not joined yet."""
+
+    columns: tuple[Array | Unjoined, ...]
+
+    def chosen(self, column: Ints, row: Ints, end: str = "") -> Array:
+        """Rows behind one another: the n-th is `row[n]` of `columns[column[n]]`, with `end` (a byte at most)
+        behind it."""
+        made_with = (one.kernel for one in self.columns if isinstance(one, Unjoined))
+        kernel = next(made_with, kernel_for(len(row)))
+        if kernel is None:
+            begins = np.cumsum([0, *map(len, self.columns)])
+            found = self._whole.take(pa.array(begins[column] + row))
+            behind = (pa.scalar(part, pa.large_binary()) for part in (end.encode(), b""))
+            return pc.binary_join_element_wise(found, *behind) if end else found
+        parts, forms = self._forms
+        column, row = np.ascontiguousarray(column), np.ascontiguousarray(row)
+        ends = np.empty(len(row) + 1, np.int64)
+        kernel.find_chosen_ends(forms, column, row, len(end), ends)
+        bytes_ = np.empty(int(ends[-1]) + SLACK, np.uint8)
+        kernel.join_chosen(parts, forms, column, row, ord(end) if end else -1, ends, bytes_)
+        buffers = [None, pa.py_buffer(ends), pa.py_buffer(bytes_[: ends[-1]])]
+        return pa.Array.from_buffers(pa.large_binary(), len(row), buffers)
+
+    @cached_property
+    def _whole(self) -> Array:
+        return pa.concat_arrays(self.columns) if len(self.columns) > 1 else self.columns[0]
+
+    @cached_property
+    def _forms(self) -> tuple[Ints, Ints]:
+        """As the kernel takes them: the parts of all, and the form of each."""
+        forms, parts = np.zeros((len(self.columns), FORM), np.int64), []
+        ends = 0
+        for one, form in zip(self.columns, forms, strict=True):
+            if isinstance(one, Unjoined):
+                parts.append(one.parts)
+                form[ENDS] = one.ends.ctypes.data
+            else:
+                part = np.zeros(PART, np.int64)
+                _, offsets, data = one.buffers()
+                if offsets is not None:
+                    form[ENDS] = part[OFFSETS] = offsets.address + LONG_OFFSET * one.offset
+                part[LONG] = 1
+                if data is not None:
+                    part[BYTES], part[LIMIT] = data.address, data.address + data.size
+                parts.append(part)
+            form[BEGIN] = ends
+            ends += len(parts[-1])
+            form[END] = ends
+        return np.concatenate(parts), forms.reshape(-1)
+
+
+def chosen(columns: Sequence[Array], column: Ints, row: Ints) -> Array:
+    """Rows of several columns of pa.large_binary: see `Columns`."""
+    return Columns(tuple(columns)).chosen(column, row)
 
 
 def digests(texts: Array) -> npt.NDArray[np.uint8]:
@@ -142,8 +178,7 @@ def digests(texts: Array) -> npt.NDArray[np.uint8]:
         found = [sha256(data[begin:end]).digest() for begin, end in pairwise(ends.tolist())]
         return np.frombuffer(b"".join(found), np.uint8).reshape(-1, 32)
     rows = np.empty((len(texts), 32), np.uint8)
-    states, blocks = np.empty(STATE * LANES, np.uint32), np.empty(SCHEDULED * LANES, np.uint32)
-    kernel.digest_texts(np.frombuffer(data, np.uint8), ends, states, blocks, rows.reshape(-1))
+    kernel.digest_texts(np.frombuffer(data, np.uint8), ends, np.empty(ROOM, np.uint8), rows.reshape(-1))
     return rows
 
 
@@ -209,29 +244,6 @@ def _numbers_of(parts: Sequence[Part]) -> tuple[Ints, Sequence[object]]:
             held.append(data)
             numbers[at + BYTES], numbers[at + LIMIT] = data.address, data.address + data.size
     return numbers, held
-
-
-def _forms_of(columns: Sequence[Array | Unjoined]) -> tuple[Ints, Ints]:
-    """Columns as the kernel chooses rows of them: the parts of all, and the form of each."""
-    forms, numbers = np.zeros((len(columns), FORM), np.int64), []
-    ends = 0
-    for one, form in zip(columns, forms, strict=True):
-        if isinstance(one, Unjoined):
-            numbers.append(one.parts)
-            form[ENDS] = one.ends.ctypes.data
-        else:
-            part = np.zeros(PART, np.int64)
-            _, offsets, data = one.buffers()
-            if offsets is not None:
-                form[ENDS] = part[OFFSETS] = offsets.address + LONG_OFFSET * one.offset
-            part[LONG] = 1
-            if data is not None:
-                part[BYTES], part[LIMIT] = data.address, data.address + data.size
-            numbers.append(part)
-        form[BEGIN] = ends
-        ends += len(numbers[-1])
-        form[END] = ends
-    return np.concatenate(numbers), forms.reshape(-1)
 
 
 def _is_plain(column: Array | OneOf) -> bool:

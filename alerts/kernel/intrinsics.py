@@ -19,6 +19,7 @@ from kernels.instructions import Code, instruction
 Bytes = npt.NDArray[np.uint8]
 Data = Annotated[npt.NDArray[np.uint8], "read only"]
 Words = npt.NDArray[np.uint32]
+Ends = Annotated[npt.NDArray[np.int64], "read only"]
 
 ROUNDS = 64
 
@@ -108,7 +109,6 @@ class _Code(Code):
         ]
         read = [builder.load(place, align=4) for place in places]
         before, words = read[:STATE], read[STATE:]
-        constants = cls.roots(3, ROUNDS)
         a, b, c, d, e, f, g, h = before
         for round_ in range(ROUNDS):
             at = round_ % SCHEDULED
@@ -118,7 +118,7 @@ class _Code(Code):
                 words[at] = add(add(words[at], early), add(words[(at + 9) % SCHEDULED], late))
             chosen = xor(g, and_(e, xor(f, g)))
             one = add(add(h, cls.mixed(builder, e, (6, 11, 25))), add(chosen, words[at]))
-            one = add(one, cls.constant(constants[round_]))
+            one = add(one, cls.constant(CONSTANTS[round_]))
             most = xor(and_(a, b), and_(c, xor(a, b)))
             two = add(cls.mixed(builder, a, (2, 13, 22)), most)
             a, b, c, d, e, f, g, h = add(one, two), a, b, c, add(d, one), e, f, g
@@ -127,7 +127,9 @@ class _Code(Code):
         return cls.nothing
 
 
-FIRST = _Code.roots(2, STATE)
+CONSTANTS = _Code.roots(3, ROUNDS)
+"""The words that the rounds of a digest add."""
+FIRST = np.array(_Code.roots(2, STATE), np.uint32)
 """The words that a digest begins with."""
 
 offset_at: Callable[[int], int] = instruction(types.int64, "a", _Code.offset_at)

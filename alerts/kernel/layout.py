@@ -20,6 +20,11 @@ SLACK = WIDTH
 LANES = 8
 """Texts that are digested side by side, a word of each in one register."""
 SCHEDULED, STATE = 16, 8
-"""Words of a block, and of a digest."""
+"""Words of a block that is digested, and of a digest."""
+WORD = 4
+BLOCK, DIGEST = SCHEDULED * WORD, STATE * WORD
+"""Bytes."""
+ROOM = LANES * (BLOCK + DIGEST)
+"""Bytes that it takes to digest texts."""
 MOMENT, DOUBLE = 30, 24
 """Bytes of the longest text of a time, and of a double."""

@@ -123,7 +123,7 @@ def mixed(first: np.uint64, second: np.uint64) -> np.uint64:
 
 
 def all_differ(offsets: Offsets, data: Data, words: Words, slots: Marks) -> bool:
-    """True if all texts differ. False: two may be equal, or their names have a hash in common, which is seldom.
+    """True if all texts differ. False: two may be equal, or have a hash in common, which is seldom.
 
     `slots` is a hash table with open addressing: all 0, of twice as many places as there are texts or more,
     a power of two. A place has half of the hash of a text's name. `words` is room for AHEAD hashes.
@@ -165,10 +165,10 @@ def number_texts(
     until all have one, or the table becomes too small.
 
     `firsts` says where each occurs first, `names` has the name of each, two words. `slots` is a hash table
-    with open addressing: all -1 at first, a power of two, of twice as many places as there are numbers. A place
-    has 31 bits of the hash of a text's name, and its number; long texts of one name are compared. The table
-    is looked at when the names of some more texts are known, whose places are brought near meanwhile: of a
-    large one each would be waited for.
+    with open addressing: all -1 at first, a power of two, of twice as many places as numbers or more. A
+    place has 31 bits of the hash of a text's name, and its number; long texts of one name are compared. The
+    table is looked at when the names of some more texts are known, whose places are brought near meanwhile:
+    of a large one each would be waited for.
     """
     count = reached[COUNT]
     last = np.uint64(len(slots) - 1)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from alerts import patience
 from alerts.arrow_columns import DoubleTexts
-from alerts.joining import OneOf, Part, chosen, digests, joined
+from alerts.joining import Columns, OneOf, Part, digests, joined
 from alerts.notation import number, timestamp
 from alerts.notation_columns import digits, doubles, moments
 
@@ -29,6 +29,7 @@ TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
 @settings(max_examples=examples(150), deadline=None)
 @given(st.lists(OCTETS, min_size=1, max_size=20), st.integers(0, 3))
 @example([bytes(n) for n in range(200)], 0)
+@example([bytes(range(256)) * 9, b"a" * 119, b"b" * 64], 1)
 def test_digests_are_those_of_hashlib(texts: list[bytes], left_out: int) -> None:
     column = pa.array([b"before"] * left_out + texts, pa.large_binary())[left_out:]
     with kernel_in_use(True):
@@ -88,9 +89,9 @@ def test_rows_of_several_columns_are_chosen_as_arrow_takes_them(data: st.DataObj
     of, rows = np.array(data.draw(st.lists(places, min_size=1, max_size=12)), np.int64).T
     end = data.draw(st.sampled_from(("", "\n")))
     with kernel_in_use(False):
-        expected = chosen(columns, of, rows, end)
+        expected = Columns(tuple(columns)).chosen(of, rows, end)
     with kernel_in_use(True):
-        found = chosen(columns, of, rows, end)
+        found = Columns(tuple(columns)).chosen(of, rows, end)
     found.validate(full=True)
     assert found.equals(expected)
 

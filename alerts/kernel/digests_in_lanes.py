@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import numpy as np
-import numpy.typing as npt
 
-from alerts.kernel.intrinsics import FIRST, Bytes, Data, Words, add_block, big_word_at, put_big_word
-from alerts.kernel.layout import LANES, SCHEDULED, STATE
+from alerts.kernel.intrinsics import FIRST, Bytes, Data, Ends, Words, add_block, big_word_at, put_big_word
+from alerts.kernel.layout import BLOCK, DIGEST, LANES, SCHEDULED, STATE, WORD
 from kernels.family import inlined
 
-Ends = Annotated[npt.NDArray[np.int64], "read only"]
-
-BEGIN = np.array(FIRST, np.uint32)
-WORD, BLOCK, DIGEST = 4, 64, 32
-"""Bytes."""
 COUNTED = 9
 """Bytes behind a text that its last block has at least: the mark of its end, and its length in bits."""
 MARK = np.uint32(0x80)
@@ -48,14 +40,15 @@ def put_block(data: Data, at: int, blocks: Words, lane: int) -> None:
         blocks[word * LANES + lane] = big_word_at(data, at + WORD * word)
 
 
-def digest_texts(data: Data, ends: Ends, states: Words, blocks: Words, digests: Bytes) -> None:
+def digest_texts(data: Data, ends: Ends, room: Bytes, digests: Bytes) -> None:
     """The digests of texts, the n-th of which lies in `data` from `ends[n]` up to `ends[n + 1]`."""
+    states, blocks = room[: LANES * DIGEST].view(np.uint32), room[LANES * DIGEST :].view(np.uint32)
     texts = len(ends) - 1
     for first in range(0, texts, LANES):
         last = min(first + LANES, texts)
         for word in range(STATE):
             for lane in range(LANES):
-                states[word * LANES + lane] = BEGIN[word]
+                states[word * LANES + lane] = FIRST[word]
         longest = 0
         for text in range(first, last):
             longest = max(longest, ends[text + 1] - ends[text])
