@@ -21,8 +21,10 @@ from random_streams import SECOND, Arrival, long_stream
 
 from cep.counters import Counts, RunsDropped
 from cep.inprocess.session import Session, StoredShard
+from cep.operators.patterns.compile.comparisons import sources
 from cep.operators.patterns.compile.space_tables import SpaceTables
 from cep.operators.patterns.kernel import strict_layout
+from cep.operators.patterns.kernel.bytecode import COUNT, SET
 from cep.operators.patterns.runtime import advance
 from cep.operators.patterns.runtime.kinds import PACKED, RUNS
 from cep.operators.patterns.runtime.packed_runs import PackedRows, packed
@@ -38,7 +40,8 @@ ALONE = ("v == 1", "v > 0", "w <= 1.5", 'k == "a"', 'k != "b" and v != 2', "v is
 EARLIER = (
     "v > {p}.v", "v + {p}.v > 2", "w < {p}.w + 1.0", "k == {p}.k", "k > {p}.k or v == 1", "v * {p}.v > 3",
     "coalesce({p}.w, 0.5) < w", "at - {p}.at < 3s", "v >= {p}.v and k != \"c\"",
-    "v is not null and {p}.v is null",
+    "v is not null and {p}.v is null", "w - 0.5 >= {p}.w", "w != {p}.w", "{p}.w * 2.0 == w", "v != {p}.v",
+    "w * 1e308 > {p}.w", "{p}.w * -1e308 <= w - 1e308", "k <= {p}.k", "1.5 - {p}.w < w",
 )  # fmt: skip
 SKIPS = ("", "", "skip none", "skip to next", "skip to first b", "skip to last b", "skip to last {last}")
 
@@ -149,9 +152,45 @@ def test_sets_of_rules_find_what_runs_one_by_one_find(text: str, seed: int, mixe
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(examples(30)))
-def test_the_compiled_kernel_finds_the_same(seed: int) -> None:
-    plan = compile_plan([pack_of(header(LATENESS) + MANY)])
+@pytest.mark.parametrize("several_words", [False, True])
+def test_the_compiled_kernel_finds_the_same(seed: int, several_words: bool) -> None:
+    plan = compile_plan([pack_of(header(LATENESS) + (MANY if several_words else EACH))])
     assert told(plan, cut(seed, 400), [False], compiled=True) == told(plan, cut(seed, 400), [True])
+
+
+EACH = "".join(
+    f"rule r{n} {{ by g match a: e => b: e[{one.format(p='a')}] => c: e[{other.format(p='ab'[n % 2])}] "
+    "within 5s }\n"
+    for n, (one, other) in enumerate(zip(EARLIER, EARLIER[7:] + EARLIER[:7], strict=True))
+)
+"""Every condition over earlier events, in a group whose sets take one word."""
+
+
+@pytest.mark.parametrize(
+    ("condition", "compares"),
+    [
+        ("v > a.v", True), ("v <= a.v", True), ("k == a.k", True), ("k != a.k", True), ("at < a.at", True),
+        ("w < a.w", True), ("w < a.w + 1.0", True), ("2.0 * w == a.w - 1.0", True), ("w >= 3.0 - a.w", False),
+        ("v > a.v + 1", False), ("k < a.k", False), ("w < a.w + 1.0 + 2.0", False), ("w < a.w / 2.0", False),
+        ("w < a.w and v > a.v", False), ("w + a.w > 1.0", False), ("w > count(a)", False), ("v == 1", False),
+        ("a.v is null", False),
+    ],
+)  # fmt: skip
+def test_conditions_that_compare_two_values(condition: str, compares: bool) -> None:
+    rule = f"rule r {{ by g match a: e => b: e[{condition}] within 5s }}\n"
+    (space,) = compile_plan([pack_of(header(0) + rule)]).spaces
+    (together,) = space.groups
+    assert isinstance(together, SpaceTables)
+    (group,) = together.strict
+    first, second = group.arrays.comparisons.reshape(2, strict_layout.COMPARISON)
+    assert not first.any()
+    assert second.any() == compares
+
+
+def test_a_value_that_a_later_step_takes_too_is_not_compared() -> None:
+    """Both steps are called `a`: `a.v` is that of the second."""
+    taken = sources([[(SET, 0, 4, 0)], [(SET, 0, 4, 0), (SET, 1, 5, 0), (COUNT, 2, -1, 0)]])
+    assert taken == {1: (5, 1)}
 
 
 MANY = "".join(

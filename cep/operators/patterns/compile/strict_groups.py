@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cep.operators.patterns.compile.automaton import State, Transition
+from cep.operators.patterns.compile.comparisons import comparison, sources
 from cep.operators.patterns.compile.ladders import ladders
 from cep.operators.patterns.compile.pattern_plan import PatternPlan
 from cep.operators.patterns.compile.program import TEXT, kind_of
@@ -143,11 +144,15 @@ def _group(
     writer = _Writer(longest, most)
     free, last = (np.zeros((most, words(len(plans))), np.int64) for _ in range(2))
     programs = np.zeros((len(plans), most, 2), np.int64)
+    comparisons = np.zeros((len(plans), most, strict_layout.COMPARISON), np.int64)
+    taken = sources(_updates(longest, most))
     for place, (rule, number, count) in enumerate(zip(plans, numbers, counts, strict=True)):
         word, bit = place // BITS, 1 << place % BITS
         last[count - 1, word] |= bit
         for step in range(count):
-            programs[place, step] = writer.program(rule.tables, step, int(constants[number]))
+            codes = _with_constants(_codes_of(rule.tables, step), int(constants[number]))
+            programs[place, step] = writer.program(codes)
+            comparisons[place, step] = comparison(codes, taken, step)
             if not programs[place, step, 1]:
                 free[step, word] |= bit
     own = [
@@ -158,8 +163,8 @@ def _group(
     alone, rows, firsts, rungs = _climbed(plans, counts, programs, last & 0)
     arrays = strict_layout.StrictRules(
         np.array(writer.content, np.int64), np.array(own, np.int64).ravel(), programs.ravel(),
-        np.array(writer.updates, np.int64).ravel(), free.ravel(), last.ravel(), np.array(columns, np.int64),
-        alone.ravel(), rows, firsts, rungs,
+        comparisons.ravel(), np.array(writer.updates, np.int64).ravel(), free.ravel(), last.ravel(),
+        np.array(columns, np.int64), alone.ravel(), rows, firsts, rungs,
     )  # fmt: skip
     return StrictGroup(
         rules=np.array(numbers, np.int64),
@@ -194,7 +199,8 @@ def _climbed(
             for places in ladder.rungs:
                 _add(standing, places)
                 left -= set(places)
-                rungs += [*programs[places[0], step].tolist(), *standing.tolist()]
+                where = (places[0] * programs.shape[1] + step) * strict_layout.COMPARISON
+                rungs += [*programs[places[0], step].tolist(), where, *standing.tolist()]
         _add(of_step, sorted(left))
         firsts.append(len(rows))
     return alone, np.array(rows, np.int64), np.array(firsts, np.int64), np.array(rungs, np.int64)
@@ -214,6 +220,11 @@ def _codes_of(of: Tables, step: int) -> list[list[int]]:
     return _codes(of.array, at, length)
 
 
+def _with_constants(codes: list[list[int]], first: int) -> list[list[int]]:
+    """A condition whose rule's constants begin at a place."""
+    return [[code[0], code[1] + first * (code[0] == bytecode.CONSTANT), *code[2:]] for code in codes]
+
+
 class _Writer:
     """Writes the tables of a group: registers as its rules have them, updates, and programs."""
 
@@ -226,17 +237,10 @@ class _Writer:
         ):  # fmt: skip
             self.content[at] = value
         # What a last event changes nobody reads.
-        self.updates = [self._put(codes) for codes in [*_updates(of, edges)[:-1], ()]]
+        self.updates = [self.program(codes) for codes in [*_updates(of, edges)[:-1], ()]]
 
-    def program(self, of: Tables, step: int, constants: int) -> tuple[int, int]:
-        """Where the condition of a rule's step is: its place and length; the rule's constants begin there."""
-        codes = _codes_of(of, step)
-        for code in codes:
-            if code[0] == bytecode.CONSTANT:
-                code[1] += constants
-        return self._put(codes)
-
-    def _put(self, codes: Sequence[Sequence[int]]) -> tuple[int, int]:
+    def program(self, codes: Sequence[Sequence[int]]) -> tuple[int, int]:
+        """Write a condition, or updates; the place and the length."""
         at = len(self.content)
         self.content += [number for code in codes for number in code]
         return at, len(codes)

@@ -187,7 +187,7 @@ def show_event(
             start = came.times[window[state - 1]]
             if later(start, shortest) <= t:
                 without_ended(group, room, words, start, t)
-        show_state(group, rule, room, words, state, i)
+        show_state(group, rule, came, room, words, state, i)
         for word in range(words):
             bits = room.passed[word] & group.last[step + word]
             if bits != room.passed[word]:
@@ -205,18 +205,14 @@ def show_event(
     window[0] = i
 
 
-def run_strict(
+@inlined
+def run_keys(
     group: StrictRules, came: StrictEvents, stored: StrictRuns, room: StrictRoom, output: StrictOutput,
-    bound: int,
+    bound: int, words: int,
 ) -> int:  # fmt: skip
-    """Run a group of rules over a shard's events, key by key, and settle what is due up to `bound`.
-
-    Returns DONE; MORE_ROOM, where the caller lets `output.matches` grow and calls again; or LATER, where the
-    effort that it gave is used up.
-    """
+    """Run a group whose sets take so many numbers: see `run_strict`."""
     cursor = room.cursor
     depth = len(room.window) - 1
-    words = len(group.free) // (depth + 1)
     entry = ENTRY_HEAD + len(group.columns)
     size = len(came.keys)
     rule = Rule(
@@ -248,3 +244,19 @@ def run_strict(
         cursor[C_STAGE] = LOADING
         cursor[C_KEY] += 1
     return DONE
+
+
+def run_strict(
+    group: StrictRules, came: StrictEvents, stored: StrictRuns, room: StrictRoom, output: StrictOutput,
+    bound: int,
+) -> int:  # fmt: skip
+    """Run a group of rules over a shard's events, key by key, and settle what is due up to `bound`.
+
+    Returns DONE; MORE_ROOM, where the caller lets `output.matches` grow and calls again; or LATER, where the
+    effort that it gave is used up.
+    """
+    words = len(group.free) // len(room.window)
+    if words == 1:
+        # Compiled apart, without loops over the numbers of a set.
+        return run_keys(group, came, stored, room, output, bound, 1)
+    return run_keys(group, came, stored, room, output, bound, words)

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from cep.operators.patterns.kernel.atom_events import number_at
-from cep.operators.patterns.kernel.bytecode import holds, take
+from cep.operators.patterns.kernel.bytecode import (
+    ADD_F,
+    AT_MOST_I,
+    EQUAL_F,
+    EQUAL_I,
+    LESS_F,
+    LESS_I,
+    NULL,
+    SUBTRACT_F,
+    UNEQUAL_F,
+    UNEQUAL_I,
+    holds,
+    take,
+)
 from cep.operators.patterns.kernel.layout import (
     BITS,
     C_EFFORT,
@@ -15,15 +30,24 @@ from cep.operators.patterns.kernel.layout import (
     Rule,
 )
 from cep.operators.patterns.kernel.strict_layout import (
+    COMPARISON,
     D_COUNT,
     D_FIRST,
     FEW,
+    G_COMPARISON,
     G_LENGTH,
     HALF,
     LADDER,
+    NOW,
     RUNG,
     STRICT_RULE,
+    V_BACK,
+    V_COLUMN,
+    V_CONSTANT,
+    V_OPERATION,
+    VALUE,
     Z_WITHIN,
+    StrictEvents,
     StrictRoom,
     StrictRules,
 )
@@ -108,9 +132,81 @@ def evaluate_registers(group: StrictRules, rule: Rule, room: StrictRoom, state: 
 
 
 @inlined
+def place_in_columns(came: StrictEvents, window: Ints, comparisons: Ints, at: int, i: int) -> int:
+    """Where a value of a comparison is."""
+    back = comparisons[at + V_BACK]
+    event = i if back == NOW else window[back]
+    return int(comparisons[at + V_COLUMN] * len(came.times) + event)
+
+
+@inlined
+def double_at(came: StrictEvents, comparisons: Ints, at: int, place: int) -> float:
+    """A value of a comparison, put together with its constant."""
+    value, operation = float(came.doubles[place]), comparisons[at + V_OPERATION]
+    if operation != NULL:
+        constant = float(came.double_constants[comparisons[at + V_CONSTANT]])
+        if operation == ADD_F:
+            value += constant
+        elif operation == SUBTRACT_F:
+            value -= constant
+        else:
+            value *= constant
+    return value
+
+
+@inlined
+def compare(came: StrictEvents, window: Ints, comparisons: Ints, at: int, i: int) -> int:
+    """1 if a comparison is true for the event i, 0 if it is false or unknown, -1 if the program has to say:
+    the condition is no comparison, or something overflows."""
+    operation = comparisons[at]
+    if operation == NULL:
+        return -1
+    left, right = at + 1, at + 1 + VALUE
+    one = place_in_columns(came, window, comparisons, left, i)
+    two = place_in_columns(came, window, comparisons, right, i)
+    unknown = came.nulls[one] | came.nulls[two]
+    true = False
+    if operation <= AT_MOST_I:
+        x, y = came.columns[one], came.columns[two]
+        if operation == EQUAL_I:
+            true = x == y
+        elif operation == UNEQUAL_I:
+            true = x != y
+        elif operation == LESS_I:
+            true = x < y
+        else:
+            true = x <= y
+    else:
+        # What is null is 0 here.
+        p, q = double_at(came, comparisons, left, one), double_at(came, comparisons, right, two)
+        if not (math.isfinite(p) and math.isfinite(q)):
+            return -1
+        if operation == EQUAL_F:
+            true = p == q
+        elif operation == UNEQUAL_F:
+            true = p != q
+        elif operation == LESS_F:
+            true = p < q
+        else:
+            true = p <= q
+    return 1 if true and not unknown else 0
+
+
+def run_program(
+    group: StrictRules, rule: Rule, room: StrictRoom, at: int, length: int, state: int, i: int
+) -> bool:
+    """Evaluate a condition over the registers of the runs that have taken so many events."""
+    if room.filled[0] == 0:
+        evaluate_registers(group, rule, room, state)
+        room.filled[0] = 1
+    return holds(rule, at, length, i, 0, room.row, room.cursor)
+
+
+@inlined
 def ask_each(
-    group: StrictRules, rule: Rule, room: StrictRoom, word: int, bits: int, state: int, i: int
-) -> int:
+    group: StrictRules, rule: Rule, came: StrictEvents, room: StrictRoom, word: int, bits: int, state: int,
+    i: int,
+) -> int:  # fmt: skip
     """Evaluate the condition of each rule of a part of a set; those of which it is true."""
     cursor = room.cursor
     passed = 0
@@ -118,12 +214,16 @@ def ask_each(
         bit = bits & -bits
         bits ^= bit
         number = word * BITS + place_of(bit)
-        program = 2 * (number * len(room.window) + state)
-        before = cursor[C_OVERFLOWS]
+        of_step = number * len(room.window) + state
         cursor[C_EFFORT] -= 1
-        if holds(rule, group.programs[program], group.programs[program + 1], i, 0, room.row, cursor):
+        true = compare(came, room.window, group.comparisons, of_step * COMPARISON, i)
+        if true < 0:
+            before = cursor[C_OVERFLOWS]
+            at, length = group.programs[2 * of_step], group.programs[2 * of_step + 1]
+            true = 1 if run_program(group, rule, room, at, length, state, i) else 0
+            room.overflows[number] += cursor[C_OVERFLOWS] - before
+        if true == 1:
             passed |= bit
-        room.overflows[number] += cursor[C_OVERFLOWS] - before
     return int(passed)
 
 
@@ -141,8 +241,9 @@ def fewer_than(ladder: Ints, first: int, words: int, asked: Ints, most: int) -> 
 
 @inlined
 def climb(
-    group: StrictRules, rule: Rule, room: StrictRoom, ladder: int, words: int, state: int, i: int
-) -> None:
+    group: StrictRules, rule: Rule, came: StrictEvents, room: StrictRoom, ladder: int, words: int,
+    state: int, i: int,
+) -> None:  # fmt: skip
     """Add the rules of a ladder whose conditions are true: asked are both ends, then what halves the rest.
 
     Where neither end overflows nothing between them does; what is true is so up to a rung, or from one on.
@@ -160,7 +261,11 @@ def climb(
             cursor[C_EFFORT] -= 1
             program = first + at * size
             # The only place that evaluates a rung: code that is inlined twice is compiled twice.
-            true = holds(rule, rungs[program], rungs[program + G_LENGTH], i, 0, room.row, cursor)
+            said = compare(came, room.window, group.comparisons, rungs[program + G_COMPARISON], i)
+            true = said == 1
+            if said < 0:
+                length = rungs[program + G_LENGTH]
+                true = run_program(group, rule, room, rungs[program], length, state, i)
             if tried == 0:
                 least = most = true
             elif tried == 1:
@@ -186,7 +291,7 @@ def climb(
     for word in range(words):
         bits = asked[word] & rungs[last + RUNG + word]
         if bits != 0:
-            passed[word] |= ask_each(group, rule, room, word, bits, state, i)
+            passed[word] |= ask_each(group, rule, came, room, word, bits, state, i)
 
 
 @inlined
@@ -204,8 +309,8 @@ def without_ended(group: StrictRules, room: StrictRoom, words: int, start: int, 
 
 @inlined
 def show_state(
-    group: StrictRules, rule: Rule, room: StrictRoom, words: int, state: int, i: int
-) -> None:  # fmt: skip
+    group: StrictRules, rule: Rule, came: StrictEvents, room: StrictRoom, words: int, state: int, i: int
+) -> None:
     """Show an event to the runs that have taken so many: what passes goes to `passed`."""
     step = state * words
     asked = False
@@ -214,10 +319,10 @@ def show_state(
         asked = asked or room.asked[word] != room.passed[word]
     if not asked:
         return
-    evaluate_registers(group, rule, room, state)
+    room.filled[0] = 0
     for ladder in range(group.ladders_of[state], group.ladders_of[state + 1], LADDER):
-        climb(group, rule, room, ladder, words, state, i)
+        climb(group, rule, came, room, ladder, words, state, i)
     for word in range(words):
         bits = room.asked[word] & group.alone[step + word]
         if bits != 0:
-            room.passed[word] |= ask_each(group, rule, room, word, bits, state, i)
+            room.passed[word] |= ask_each(group, rule, came, room, word, bits, state, i)

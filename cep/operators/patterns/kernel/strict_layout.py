@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cep.operators.patterns.kernel.layout import Bytes, Ints, ReadOnlyInts
+from cep.operators.patterns.kernel.layout import Bytes, Floats, Ints, ReadOnlyInts
 
 # A rule of a group: its steps; its `within`, or -1; of a match the states up to which its other runs go on.
 Z_STEPS, Z_WITHIN, Z_KEEPS, STRICT_RULE = range(4)
@@ -17,8 +17,14 @@ O_NUMBER, O_TIME, O_NULLS, ENTRY_HEAD = range(4)
 X_RULE, X_KEY, X_TIME, X_EVENTS = range(4)
 # A ladder: where its rungs begin, how many there are.
 D_FIRST, D_COUNT, LADDER = range(3)
-# A rung before its set: place and length of the program.
-G_PROGRAM, G_LENGTH, RUNG = range(3)
+# A rung before its set: place and length of the program, and where its comparison is.
+G_PROGRAM, G_LENGTH, G_COMPARISON, RUNG = range(4)
+# A value of a comparison: its column, how many of the last events came after its own (NOW: it is of the event
+# itself), the operation that puts it together with a constant (NULL: none), and the constant.
+V_COLUMN, V_BACK, V_OPERATION, V_CONSTANT, VALUE = range(5)
+NOW = -1
+# A comparison: its operation (NULL: the condition is another), and two values.
+COMPARISON = 1 + 2 * VALUE
 FEW = 4
 """Rules from which on asking the ends of a ladder and halving it is worth it."""
 HALF = 16
@@ -38,6 +44,8 @@ class StrictRules(NamedTuple):
     tables: Ints
     rules: Ints
     programs: Ints
+    comparisons: Ints
+    """By rule and step the condition as a comparison."""
     updates: Ints
     free: Ints
     last: Ints
@@ -67,8 +75,11 @@ class StrictEvents(NamedTuple):
     times: Ints
     numbers: Ints
     columns: Ints
+    doubles: Floats
+    """The columns once more."""
     nulls: Bytes
     constants: Ints
+    double_constants: Floats
     ranks: Ints
 
 
@@ -89,6 +100,8 @@ class StrictRoom(NamedTuple):
     """Sets of one step."""
     window: Ints
     row: Ints
+    filled: Ints
+    """1: the row is that of the runs that are shown an event."""
     slots: Ints
     unknown: Ints
     overflows: Ints

@@ -62,7 +62,7 @@ class StrictBatch:
         room = strict_layout.StrictRoom(
             np.zeros(sets, np.int64), np.zeros(sets, np.int64), np.zeros(group.words, np.int64),
             np.zeros(group.words, np.int64),
-            np.zeros(group.depth + 1, np.int64), np.zeros(_row_of(group), np.int64),
+            np.zeros(group.depth + 1, np.int64), np.zeros(_row_of(group), np.int64), np.zeros(1, np.int64),
             np.zeros(slots, np.int64), np.zeros(slots, np.int64), np.zeros(rules, np.int64), cursor,
         )  # fmt: skip
         width = strict_layout.X_EVENTS + group.depth + 1
@@ -107,9 +107,10 @@ class StrictBatch:
                 (self.context.book.first + np.arange(size), strict_layout.O_NUMBER),
             )
         )
+        columns = values.ravel()
         return strict_layout.StrictEvents(
-            events.keys, seen, fits, times, numbers, values.ravel(), nulls.ravel(), events.constants,
-            events.ranks,
+            events.keys, seen, fits, times, numbers, columns, columns.view(np.float64), nulls.ravel(),
+            events.constants, events.constants.view(np.float64), events.ranks,
         )  # fmt: skip
 
     def _with_kept(
