@@ -20,7 +20,7 @@ from kernels.family import BEGAN, Family
 LENGTH = 32
 LOADER = (
     "kernels.family", "kernels.signatures", "kernels.arguments", "kernels.linking", "kernels.instructions",
-    "kernels.digest", "kernels.kept", "kernels.loader",
+    "kernels.processor", "kernels.digest", "kernels.kept", "kernels.loader",
 )  # fmt: skip
 """Modules that decide, besides a family's own, what is compiled and how."""
 _SETTINGS = (

@@ -51,7 +51,7 @@ def add_texts(offsets: Offsets, data: Data, hashes: Words) -> None:
 
 
 @instruction
-def fetch(slots: Ints | Marks, slot: np.uint64) -> None:
+def fetch(slots: Ints, slot: np.uint64) -> None:
     """Have a place brought near."""
 
 
@@ -135,7 +135,7 @@ def all_differ(offsets: Offsets, data: Data, words: Words, slots: Marks) -> bool
             at, end = np.uint64(offsets[row]), np.uint64(offsets[row + 1])
             word = mixed(first_name(data, at, end), second_name(data, at, end))
             words[row - begin] = word
-            fetch(slots, (word ^ word >> HALF) & last)
+            fetch(slots, (word ^ word >> HALF) & last)  # type: ignore[arg-type]  # of any array
         for row in range(begin, stop):
             word = words[row - begin]
             mark, slot = np.uint32(word >> HALF | ONE), (word ^ word >> HALF) & last

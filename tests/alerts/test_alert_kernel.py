@@ -13,11 +13,15 @@ from effort import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from alerts import patience
+from alerts import compiled, patience
 from alerts.arrow_columns import DoubleTexts
-from alerts.joining import Columns, OneOf, Part, digests, joined
+from alerts.joining import Columns, OneOf, Part, bytes_of, digests, joined
+from alerts.kernel import digests_by_instruction, digests_in_lanes, intrinsics, layout
 from alerts.notation import number, timestamp
 from alerts.notation_columns import digits, doubles, moments
+from kernels.family import Family
+from kernels.loader import load
+from kernels.processor import has
 
 LENGTHS = st.sampled_from((0, 1, 3, 4, 31, 32, 33, 54, 55, 56, 57, 63, 64, 65, 118, 119, 120, 127, 128, 129))
 OCTETS = LENGTHS.flatmap(lambda length: st.binary(min_size=length, max_size=length)) | st.binary(max_size=300)
@@ -35,6 +39,26 @@ def test_digests_are_those_of_hashlib(texts: list[bytes], left_out: int) -> None
     with kernel_in_use(True):
         found = digests(column)
     assert [bytes(row) for row in found] == [hashlib.sha256(text).digest() for text in texts]
+
+
+@pytest.mark.slow
+@settings(max_examples=examples(150), deadline=None)
+@given(st.lists(OCTETS | LONG, min_size=1, max_size=20))
+@example([bytes(n) for n in range(200)])
+def test_digests_are_the_same_on_every_processor(texts: list[bytes]) -> None:
+    """Also where the processor of this machine has a better way."""
+    lanes = load(Family("digests in lanes", (layout, intrinsics, digests_in_lanes), ("digest_texts",)))
+    data, ends = bytes_of(pa.array(texts, pa.large_binary()))
+    found = np.zeros((len(texts), layout.DIGEST), np.uint8)
+    lanes["digest_texts"](
+        np.frombuffer(data, np.uint8), ends, np.empty(layout.ROOM, np.uint8), found.reshape(-1)
+    )
+    assert [bytes(row) for row in found] == [hashlib.sha256(text).digest() for text in texts]
+
+
+def test_instructions_are_used_where_the_processor_has_them() -> None:
+    there = has(digests_by_instruction.FEATURE)
+    assert compiled.DIGESTS is (digests_by_instruction if there else digests_in_lanes)
 
 
 @settings(max_examples=examples(200), deadline=None)
@@ -104,6 +128,7 @@ SHORT = st.builds(lambda n, places: n / 10**places, st.integers(-(10**6), 10**6)
 @settings(max_examples=examples(400), deadline=None)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False) | DECIMALS | SHORT, min_size=1, max_size=8))
 @example([0.0, -0.0, 1e-4, 9.999999999999999e-05, 999999.999999999, 1e6, 999999999.999999, 1e9, 0.1 + 0.2])
+@example([1.5, 1.5, -0.0, 0.0, 0.0, -0.0, 2.5, 2.5, 2.5, 1e300, 1e300, -7.25, -7.25, 123456.789012345])
 @example([1e15, 999999999999999.9, 5e-324, 1.7976931348623157e308, 123456.7, 100.0, 1e5, 0.5, 2.5e-4, -7.25])
 def test_doubles_are_written_as_python_writes_them(values: list[float]) -> None:
     for pointed, write in ((True, repr), (False, number)):
@@ -156,6 +181,7 @@ NANOS = st.integers(-(2**63), 2**63 - 1)
         max_size=8,
     )
 )
+@example([0, 0, 5, 5, 5, 1_000, 1_000, -1, -1, -(2**63), -(2**63), 2**63 - 1, 2**63 - 1])
 @example([951_782_400 * 10**9 + n * 86_400 * 10**9 for n in (-1, 0, 1, 365, 366)])
 def test_times_are_written_as_in_alerts(times: list[int]) -> None:
     with kernel_in_use(True):

@@ -14,7 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cep.decode import DeadLetter, bounds, decoder, lines
+from cep.decode.blocks import Decoder
 from cep.decode.compiled import load
+from cep.decode.letters import Decoded
 from cep.sources.files.reading import read
 from cep.sources.files.splits import splits
 from rules.types import Scalar
@@ -121,6 +123,28 @@ def test_lines_without_number_are_decoded_in_parts(tmp_path: Path) -> None:
     path = tmp_path / "in.jsonl.gz"
     path.write_bytes(gzip.compress(b"\n" * (9 << 20) + GOOD, 1))
     assert found(path, block=32 << 20) == ([9 << 20], [])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("short", [1, 12 << 20, 16 << 20])
+def test_a_block_has_parts_also_where_many_of_its_lines_are_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, short: int
+) -> None:
+    """Samples of it are looked into: half a block of short lines is more than enough to see."""
+    line = GOOD.replace(b"}", b" " * 8_000 + b"}")
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(line * 1_000 + b"\n" * short + line * 1_000)
+    sizes: list[int] = []
+    whole = Decoder.decode_block
+
+    def seen(self: Decoder, data: memoryview, *others: object) -> Decoded:
+        sizes.append(len(data))
+        return whole(self, data, *others)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Decoder, "decode_block", seen)
+    assert len(found(path, block=1 << 30)[0]) == 2_000
+    assert sum(sizes) == path.stat().st_size
+    assert (len(sizes) > 1) == (short > 1)
 
 
 @pytest.mark.slow

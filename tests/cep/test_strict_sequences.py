@@ -21,10 +21,10 @@ from random_streams import SECOND, Arrival, long_stream
 
 from cep.counters import Counts, RunsDropped
 from cep.inprocess.session import Session, StoredShard
-from cep.operators.patterns.compile.comparisons import sources
+from cep.operators.patterns.compile.comparisons import NO_COMPARISON, comparison, sources
 from cep.operators.patterns.compile.space_tables import SpaceTables
 from cep.operators.patterns.kernel import strict_layout
-from cep.operators.patterns.kernel.bytecode import COUNT, SET
+from cep.operators.patterns.kernel.bytecode import COLUMN, COUNT, LESS_I, REGISTER, SET
 from cep.operators.patterns.runtime import advance
 from cep.operators.patterns.runtime.kinds import PACKED, RUNS
 from cep.operators.patterns.runtime.packed_runs import PackedRows, packed
@@ -188,9 +188,14 @@ def test_conditions_that_compare_two_values(condition: str, compares: bool) -> N
 
 
 def test_a_value_that_a_later_step_takes_too_is_not_compared() -> None:
-    """Both steps are called `a`: `a.v` is that of the second."""
     taken = sources([[(SET, 0, 4, 0)], [(SET, 0, 4, 0), (SET, 1, 5, 0), (COUNT, 2, -1, 0)]])
     assert taken == {1: (5, 1)}
+
+
+def test_a_value_that_no_step_has_taken_yet_is_not_compared() -> None:
+    codes = [(REGISTER, 1, 0, 0), (COLUMN, 5, 0, 1), (LESS_I, 0, 1, 2)]
+    assert comparison(codes, {1: (5, 1)}, 2)[0] == LESS_I
+    assert comparison(codes, {1: (5, 1)}, 1) == NO_COMPARISON
 
 
 MANY = "".join(
