@@ -47,8 +47,8 @@ class RaisedColumns(Sequence[Raised]):
     """Alerts before suppression, a row each; reading one row makes a `Raised`.
 
     `rule` is the place in `rules` of each alert's rule, `time` event time in ns since 1970 UTC; `ids` have 32
-    bytes each. `places` rank alerts of one instant and rule, but for the id; `withholding`
-    are the keys that suppression goes by, empty where the rule has none; `keys` those of bodies, JSON.
+    bytes each. `places` rank alerts of one instant and rule, but for the id; `withholding` are the keys that
+    suppression goes by, empty where the rule has none; `keys` those of bodies, JSON.
     """
 
     rules: tuple[Raising, ...]

@@ -32,7 +32,7 @@ from cep.shard.advance import MatchOptions, match_shard
 from cep.shard.memory import NOTHING
 from cep.sources.files.reading import read
 from cep.sources.files.splits import splits
-from cep.sources.source import BATCH_BYTES
+from cep.sources.source import BATCH_BYTES, BLOCK
 from peers.ours.answering import Stopwatch, hold
 from rules.packs import load_texts
 
@@ -48,17 +48,18 @@ class Engine:
         self._start, self._memory, self._resources = BatchStart(), NOTHING, Resources()
         self._stored = StoredShard()
 
-    def batches(self, path: Path) -> Iterator[list[Events]]:
-        """The events of a file of JSON lines, read and decoded in parts as in a job."""
+    def batches(self, path: Path, batch: int = BATCH_BYTES) -> Iterator[list[Events]]:
+        """The events of a file of JSON lines, in batches of so many bytes, read and decoded in parts as in a
+        job."""
         waiting: list[Events] = []
         begin, length = 0, path.stat().st_size
-        for part in splits(str(path), length):
+        for part in splits(str(path), length, min(BLOCK, batch)):
             end = length if part.end < 0 else part.end
             for decoded in read(part, self.decoder):
                 if decoded.dead:
                     raise SystemExit(f"not read: {decoded.dead[0]}")
                 waiting.append(decoded.events)
-            if end - begin >= BATCH_BYTES or end == length:
+            if end - begin >= batch or end == length:
                 yield waiting
                 waiting, begin = [], end
 

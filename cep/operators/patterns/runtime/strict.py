@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from cep.batch.arrivals import Arrivals
 from cep.counters import Overflows
+from cep.hashing.rows import order_of
 from cep.operators.operator import BatchContext
 from cep.operators.patterns.compile.space_tables import SpaceTables
 from cep.operators.patterns.compile.strict_groups import StrictGroup
@@ -135,9 +136,13 @@ class StrictBatch:
             self.context.counts[Overflows("rule", *name)] += int(overflows[place])
 
     def _matches(self, group: StrictGroup, found: Ints) -> Iterator[RuleMatches]:
-        """The matches rule by rule, those of a rule in order of decision."""
-        order = np.argsort(found[:, strict_layout.X_RULE], kind="stable")
-        ends = np.cumsum(np.bincount(found[:, strict_layout.X_RULE], minlength=len(group.rules)))
+        """The matches rule by rule, those of a rule in order of time."""
+        order = order_of(found[:, strict_layout.X_TIME])
+        rules = found[order, strict_layout.X_RULE]
+        if len(group.rules) > 1:
+            # Of small numbers numpy sorts each byte by itself.
+            order = order[np.argsort(rules.astype(np.min_scalar_type(len(group.rules))), kind="stable")]
+        ends = np.cumsum(np.bincount(rules, minlength=len(group.rules)))
         for place in np.flatnonzero(np.diff(ends, prepend=0)).tolist():
             mine = found[order[ends[place - 1] if place else 0 : ends[place]]]
             number = int(group.rules[place])
