@@ -117,11 +117,11 @@ class Commands:
 
     def alone(self, path: str, out: str) -> dict[str, object]:
         """Each line of a file as a batch: from its bytes until its alerts, if any, are in their file."""
-        taken, offset = [], 0
+        taken, offset, decoder = [], 0, self.engine.decoder
         with Path(path).open("rb") as lines, Path(out).open("wb") as written:
             for line in lines:
                 begin = time.perf_counter_ns()
-                decoded = self.engine.decoder.decode_block(line, "alone.jsonl", offset, "")
+                decoded = decoder.decode_block(line, path, offset, decoder.stream.name)
                 self.engine.advance([decoded.events], written)
                 written.flush()
                 taken.append((time.perf_counter_ns() - begin) / 1e3)
