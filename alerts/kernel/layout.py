@@ -1,4 +1,4 @@
-"""What the kernel and those who call it agree on: numbers that describe parts and rows, and sizes."""
+"""Numbers that describe parts and rows, and sizes, as the kernel and those who call it know them."""
 
 PART = 6
 """Numbers of a part: where its bytes lie, and end; where in memory the offsets of its texts are, 0 if it is
