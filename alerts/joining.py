@@ -15,23 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from alerts.kernel.layout import (
-    BEGIN,
-    BYTES,
-    END,
-    ENDS,
-    FORM,
-    LENGTH,
-    LIMIT,
-    LONG,
-    LONG_OFFSET,
-    OFFSET,
-    OFFSETS,
-    PART,
-    ROOM,
-    SLACK,
-    TEXTS,
-)
+from alerts.kernel import layout
 from alerts.patience import at_hand
 
 if TYPE_CHECKING:
@@ -93,7 +77,7 @@ def joined(parts: Sequence[Part], type_: pa.DataType = _STRING) -> Array:
         ends = np.empty(size + 1, np.int64)
         kernel.find_ends(numbers, ends)
         if ends[-1] <= MOST:
-            bytes_ = np.empty(int(ends[-1]) + SLACK, np.uint8)
+            bytes_ = np.empty(int(ends[-1]) + layout.SLACK, np.uint8)
             kernel.join_parts(numbers, size, bytes_)
             buffers = [None, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(bytes_[: ends[-1]])]
             return pa.Array.from_buffers(type_, size, buffers)
@@ -131,7 +115,7 @@ class Columns:
         column, row = np.ascontiguousarray(column), np.ascontiguousarray(row)
         ends = np.empty(len(row) + 1, np.int64)
         kernel.find_chosen_ends(forms, column, row, len(end), ends)
-        bytes_ = np.empty(int(ends[-1]) + SLACK, np.uint8)
+        bytes_ = np.empty(int(ends[-1]) + layout.SLACK, np.uint8)
         kernel.join_chosen(parts, forms, column, row, ord(end) if end else -1, ends, bytes_)
         buffers = [None, pa.py_buffer(ends), pa.py_buffer(bytes_[: ends[-1]])]
         return pa.Array.from_buffers(pa.large_binary(), len(row), buffers)
@@ -143,24 +127,26 @@ class Columns:
     @cached_property
     def _forms(self) -> tuple[Ints, Ints]:
         """As the kernel takes them: the parts of all, and the form of each."""
-        forms, parts = np.zeros((len(self.columns), FORM), np.int64), []
+        forms, parts = np.zeros((len(self.columns), layout.FORM), np.int64), []
         ends = 0
         for one, form in zip(self.columns, forms, strict=True):
             if isinstance(one, Unjoined):
                 parts.append(one.parts)
-                form[ENDS] = one.ends.ctypes.data
+                form[layout.ENDS] = one.ends.ctypes.data
             else:
-                part = np.zeros(PART, np.int64)
+                part = np.zeros(layout.PART, np.int64)
                 _, offsets, data = one.buffers()
                 if offsets is not None:
-                    form[ENDS] = part[OFFSETS] = offsets.address + LONG_OFFSET * one.offset
-                part[LONG] = 1
+                    form[layout.ENDS] = part[layout.OFFSETS] = (
+                        offsets.address + layout.LONG_OFFSET * one.offset
+                    )
+                part[layout.LONG] = 1
                 if data is not None:
-                    part[BYTES], part[LIMIT] = data.address, data.address + data.size
+                    part[layout.BYTES], part[layout.LIMIT] = data.address, data.address + data.size
                 parts.append(part)
-            form[BEGIN] = ends
+            form[layout.BEGIN] = ends
             ends += len(parts[-1])
-            form[END] = ends
+            form[layout.END] = ends
         return np.concatenate(parts), forms.reshape(-1)
 
 
@@ -178,7 +164,9 @@ def digests(texts: Array) -> npt.NDArray[np.uint8]:
         found = [sha256(data[begin:end]).digest() for begin, end in pairwise(ends.tolist())]
         return np.frombuffer(b"".join(found), np.uint8).reshape(-1, 32)
     rows = np.empty((len(texts), 32), np.uint8)
-    kernel.digest_texts(np.frombuffer(data, np.uint8), ends, np.empty(ROOM, np.uint8), rows.reshape(-1))
+    kernel.digest_texts(
+        np.frombuffer(data, np.uint8), ends, np.empty(layout.ROOM, np.uint8), rows.reshape(-1)
+    )
     return rows
 
 
@@ -225,24 +213,24 @@ def _kernel_for_rows_of(parts: Sequence[Part]) -> tuple[Kernel | None, int]:
 
 def _numbers_of(parts: Sequence[Part]) -> tuple[Ints, Sequence[object]]:
     """Parts as the kernel takes them, and what they lie in."""
-    numbers = np.zeros(len(parts) * PART, np.int64)
+    numbers = np.zeros(len(parts) * layout.PART, np.int64)
     held: list[object] = []
-    for part, at in zip(parts, range(0, len(numbers), PART), strict=True):
+    for part, at in zip(parts, range(0, len(numbers), layout.PART), strict=True):
         if isinstance(part, str | bytes):
             data, length = _constant(part)
-            numbers[at + LENGTH] = length
+            numbers[at + layout.LENGTH] = length
         elif isinstance(part, OneOf):
             data, offsets = _constants(part.texts)
             of = np.ascontiguousarray(part.of, np.int64)
             held += [offsets, of]
-            numbers[at + OFFSETS], numbers[at + TEXTS] = offsets.ctypes.data, of.ctypes.data
+            numbers[at + layout.OFFSETS], numbers[at + layout.TEXTS] = offsets.ctypes.data, of.ctypes.data
         else:
             _, offsets, data = part.buffers()
             held.append(offsets)
-            numbers[at + OFFSETS] = offsets.address + OFFSET * part.offset
+            numbers[at + layout.OFFSETS] = offsets.address + layout.OFFSET * part.offset
         if data is not None:
             held.append(data)
-            numbers[at + BYTES], numbers[at + LIMIT] = data.address, data.address + data.size
+            numbers[at + layout.BYTES], numbers[at + layout.LIMIT] = data.address, data.address + data.size
     return numbers, held
 
 
@@ -256,7 +244,7 @@ def _is_plain(column: Array | OneOf) -> bool:
 def _constant(part: str | bytes) -> tuple[pa.Buffer, int]:
     """Bytes that the kernel may read more of, and their number."""
     octets = _octets(part)
-    return pa.py_buffer(octets + bytes(SLACK)), len(octets)
+    return pa.py_buffer(octets + bytes(layout.SLACK)), len(octets)
 
 
 @lru_cache(maxsize=512)
@@ -264,7 +252,7 @@ def _constants(texts: tuple[str | bytes, ...]) -> tuple[pa.Buffer, npt.NDArray[n
     """The bytes of texts, of which the kernel may read more, and where each ends, behind a 0."""
     octets = list(map(_octets, texts))
     ends = np.cumsum([0, *map(len, octets)])
-    return pa.py_buffer(b"".join(octets) + bytes(SLACK)), ends.astype(np.int32)
+    return pa.py_buffer(b"".join(octets) + bytes(layout.SLACK)), ends.astype(np.int32)
 
 
 def _octets(text: str | bytes) -> bytes:

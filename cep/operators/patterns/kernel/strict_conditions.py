@@ -165,30 +165,23 @@ def compare(came: StrictEvents, window: Ints, comparisons: Ints, at: int, i: int
     one = place_in_columns(came, window, comparisons, left, i)
     two = place_in_columns(came, window, comparisons, right, i)
     unknown = came.nulls[one] | came.nulls[two]
-    true = False
     if operation <= AT_MOST_I:
         x, y = came.columns[one], came.columns[two]
-        if operation == EQUAL_I:
-            true = x == y
-        elif operation == UNEQUAL_I:
-            true = x != y
-        elif operation == LESS_I:
-            true = x < y
-        else:
-            true = x <= y
+        equal, less = x == y, x < y
     else:
         # What is null is 0 here.
         p, q = double_at(came, comparisons, left, one), double_at(came, comparisons, right, two)
         if not (math.isfinite(p) and math.isfinite(q)):
             return -1
-        if operation == EQUAL_F:
-            true = p == q
-        elif operation == UNEQUAL_F:
-            true = p != q
-        elif operation == LESS_F:
-            true = p < q
-        else:
-            true = p <= q
+        equal, less = p == q, p < q
+    if operation in (EQUAL_I, EQUAL_F):
+        true = equal
+    elif operation in (UNEQUAL_I, UNEQUAL_F):
+        true = not equal
+    elif operation in (LESS_I, LESS_F):
+        true = less
+    else:
+        true = less or equal
     return 1 if true and not unknown else 0
 
 
