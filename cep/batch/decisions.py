@@ -1,4 +1,4 @@
-"""A rule's decisions by column: matches or events of `on` rules, and what of them an alert may name."""
+"""Decisions of rules by column: matches or events of `on` rules, and what of them an alert may name."""
 
 from __future__ import annotations
 
@@ -154,15 +154,17 @@ class Windows:
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """Decisions of one rule, a row each: `time` in ns since 1970 UTC, the key's values as they are held by
-    field (in Arrow where they are of one type), `orders` as `alerts.ranks.decided` gives them.
+    """Decisions of rules, a row each: `of` has the place in `rules` of each row's; `time` in ns since 1970
+    UTC; the key's values as they are held by field (in Arrow where they are of one type); `orders` as
+    `alerts.ranks.decided` gives them.
 
     The k-th took the events `events[ends[k - 1]:ends[k]]` (rows of `columns`) in the steps with the numbers
     in `steps`; for an `on` rule that is one, in step 0. `timeout`: time ended a run before it was a match.
     `values` has by emitted name what the operator itself computed, as `cep.expressions.held` says.
     """
 
-    rule: RulePlan
+    rules: tuple[RulePlan, ...]
+    of: Ints
     time: Ints
     key: Sequence[pa.Array | Objects]
     orders: pa.BinaryArray
@@ -174,24 +176,27 @@ class Decisions:
     values: Mapping[str, pa.Array] = field(default_factory=dict)
     windows: Windows | None = None
 
+    def __len__(self) -> int:
+        return len(self.time)
+
     @classmethod
     def together(cls, parts: Sequence[Decisions]) -> Decisions:
-        """Decisions of several rules behind one another, as if of the first: all have one `columns`, keys and
-        values of the same names and types, and windows or none."""
+        """Several behind one another: all have one `columns`, keys and values of the same names and types,
+        and windows or none."""
         first = parts[0]
         if len(parts) == 1:
             return first
-        taken = np.cumsum([len(part.events) for part in parts])
+        rules = np.cumsum([0, *(len(part.rules) for part in parts)]).tolist()
+        taken = np.cumsum([0, *(len(part.events) for part in parts)]).tolist()
         windows = [part.windows for part in parts if part.windows is not None]
         return cls(
-            first.rule,
+            tuple(rule for part in parts for rule in part.rules),
+            np.concatenate([part.of + before for part, before in zip(parts, rules, strict=False)]),
             np.concatenate([part.time for part in parts]),
             [_behind_one_another(of_each) for of_each in zip(*(part.key for part in parts), strict=True)],
             pa.concat_arrays([part.orders for part in parts]),
             np.concatenate([part.timeout for part in parts]),
-            np.concatenate(
-                [part.ends + before for part, before in zip(parts, [0, *taken[:-1].tolist()], strict=True)]
-            ),
+            np.concatenate([part.ends + before for part, before in zip(parts, taken, strict=False)]),
             np.concatenate([part.steps for part in parts]),
             np.concatenate([part.events for part in parts]),
             first.columns,
@@ -199,16 +204,65 @@ class Decisions:
             Windows.together(windows) if windows else None,
         )
 
+    def split(self, part: Sequence[int]) -> list[Decisions]:
+        """Those of rules that are of one part, part by part; `part` has a number for each of `rules`."""
+        numbers = sorted(set(part))
+        if len(numbers) == 1:
+            return [self]
+        place = np.array([numbers.index(number) for number in part], np.min_scalar_type(len(numbers)))
+        of_row = place[self.of]
+        # Of small numbers numpy sorts each byte by itself.
+        order = np.argsort(of_row, kind="stable")
+        parts = np.split(order, np.cumsum(np.bincount(of_row, minlength=len(numbers)))[:-1])
+        return [self._of(rows, np.flatnonzero(place == n)) for n, rows in enumerate(parts)]
+
+    def _of(self, which: Ints, rules: Ints) -> Decisions:
+        """Some of them, of some of the rules."""
+        counts = lengths(self.ends)[which]
+        taken = ranges(self.ends[which] - counts, counts)
+        return Decisions(
+            tuple(self.rules[number] for number in rules.tolist()),
+            np.searchsorted(rules, self.of[which]),
+            self.time[which],
+            [chosen(values, which) for values in self.key],
+            chosen(self.orders, which),
+            self.timeout[which],
+            np.cumsum(counts),
+            self.steps[taken],
+            self.events[taken],
+            self.columns,
+            {name: chosen(values, which) for name, values in self.values.items()},
+            None if self.windows is None else self.windows.chosen(which),
+        )
+
     def by_step(self, steps: int) -> ByStep:
         """The events that each of so many steps took."""
-        size = len(self.time)
+        size, events = len(self), self.events
+        if self._took_one_in_each(steps):
+            one = np.ones((size, steps), np.int64)
+            return ByStep(self.columns, events, np.arange(size * steps).reshape(size, steps), one)
         cells = np.repeat(np.arange(size) * steps, lengths(self.ends)) + self.steps
-        events = self.events
         if np.any(cells[1:] < cells[:-1]):
             events = events[np.argsort(cells, kind="stable")]
         count = np.bincount(cells, minlength=size * steps)
         first = np.cumsum(count) - count
         return ByStep(self.columns, events, first.reshape(size, steps), count.reshape(size, steps))
+
+    def _took_one_in_each(self, steps: int) -> bool:
+        """True if each took one event in each of so many steps, in their order."""
+        return len(self.events) == len(self) * steps and bool(
+            (self.ends == np.arange(1, len(self) + 1) * steps).all()
+            and (self.steps.reshape(-1, steps or 1) == np.arange(steps)).all()
+        )
+
+
+def chosen(values: pa.Array | Objects, which: Ints | slice) -> pa.Array | Objects:
+    """Some elements of a column."""
+    if isinstance(values, np.ndarray):
+        return values[which]
+    if isinstance(which, slice):
+        return values[which]
+    return values.take(pa.array(which))
 
 
 def _behind_one_another(columns: Sequence[pa.Array | Objects]) -> pa.Array | Objects:

@@ -86,7 +86,8 @@ def _decisions(rule: RulePlan, stream: str, feed: int, found: Arrivals) -> Decis
     sources = [(part.table, *found.rows_of(number)) for number, part in enumerate(found.parts)]
     columns = EventColumns.of(count, sources, (BATCH, OFFSET, ORIGIN))
     return Decisions(
-        rule,
+        (rule,),
+        np.zeros(count, np.int64),
         found.time,
         [columns.key(path) for path in paths],
         _orders(columns, feed, rule.alerts.kind == "hit"),

@@ -13,7 +13,6 @@ from itertools import count, repeat
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from alerts.alert import Kind
 from alerts.column_writer import Writing, written
@@ -24,7 +23,7 @@ from alerts.masking import Mask
 from alerts.notation import plain, timestamps
 from alerts.raised import NOTHING_APART, Apart, ApartTexts, Raised, Withholding, Writer
 from alerts.raised_columns import RaisedColumns, Raising
-from cep.batch.decisions import ByStep, Decisions
+from cep.batch.decisions import ByStep, Decisions, chosen
 from cep.expressions.conditions import identity
 from cep.hashing.rows import order_of
 from cep.plan.plan import RulePlan
@@ -42,27 +41,27 @@ MANY = 100
 of one more rule costs as much as LISTED more."""
 LISTED = 20
 MOST = 1 << 15
-"""Rules are written together up to so many decisions: with many more it is slower (decision 94)."""
+"""So many decisions are written together: with many more it is slower (decision 94)."""
 
 
 def rendered(decided: Iterable[Decisions], mask: Mask | None = None, many: int = MANY) -> list[Part]:
     """The alerts of decisions, before suppression; by column where so `many` have one form. Without a `mask`
     secret values are shown."""
-    return [part for group in _telling_alike(decided) for part in group.parts(mask, many)]
+    return [part for alike in _telling_alike(decided) for part in _parts(alike, mask, many)]
 
 
-def _telling_alike(decided: Iterable[Decisions]) -> Iterator[Group]:
+def _telling_alike(decided: Iterable[Decisions]) -> Iterator[Decisions]:
     """The decisions, those together whose alerts differ in values and in what a rule always says."""
-    groups: dict[Hashable, Group] = {}
+    groups: dict[Hashable, list[Decisions]] = {}
     for decisions in decided:
-        of_rule = renderer(decisions.rule)
-        form = of_rule.form, *_kept_as(decisions)
-        group = groups.setdefault(form, Group())
-        if group.size and group.size + len(decisions.time) > MOST:
-            yield group
-            group = groups[form] = Group()
-        group.add(of_rule, decisions)
-    yield from groups.values()
+        for of_form in decisions.split([renderer(rule).form for rule in decisions.rules]):
+            form = renderer(of_form.rules[0]).form, *_kept_as(of_form)
+            group = groups.setdefault(form, [])
+            if group and sum(map(len, group)) + len(of_form) > MOST:
+                yield Decisions.together(group)
+                group.clear()
+            group.append(of_form)
+    yield from map(Decisions.together, groups.values())
 
 
 def _kept_as(decisions: Decisions) -> tuple[Hashable, ...]:
@@ -72,55 +71,42 @@ def _kept_as(decisions: Decisions) -> tuple[Hashable, ...]:
     return id(decisions.columns), keys, values
 
 
-@dataclass(slots=True)
-class Group:
-    """Decisions of rules that tell alike, about events of the same columns."""
+def _parts(decisions: Decisions, mask: Mask | None, many: int) -> Iterator[Part]:
+    """The alerts of decisions of rules that tell alike; by column where so `many` have one form."""
+    least = many - LISTED * (len(decisions.rules) - 1)
+    if len(decisions.rules) > 1 and len(decisions) < least:
+        for alone in decisions.split(range(len(decisions.rules))):
+            yield from _parts(alone, mask, many)
+        return
+    renderers = list(map(renderer, decisions.rules))
+    taken = decisions.by_step(len(renderers[0].plan.alerts.steps))
+    for which in _forms(decisions, taken):
+        of = decisions.of[which]
+        if len(of) >= least:
+            try:
+                yield _by_column(renderers, of, renderers[0].alike(decisions, taken, which, mask))
+                continue
+            except UnicodeEncodeError:  # a lone surrogate, which Arrow has no string for
+                pass
+        for one, mine in _by_rule(renderers, of, which):
+            yield one.listed(one.alike(decisions, taken, mine, mask))
 
-    renderers: list[Renderer] = field(default_factory=list)
-    decisions: list[Decisions] = field(default_factory=list)
-    size: int = 0
 
-    def add(self, of_rule: Renderer, decisions: Decisions) -> None:
-        """Take in those of one more rule."""
-        self.renderers.append(of_rule)
-        self.decisions.append(decisions)
-        self.size += len(decisions.time)
+def _by_column(renderers: Sequence[Renderer], of: Ints, alike: Alike) -> RaisedColumns:
+    said = content([one.plan.rule for one in renderers], of, alike)
+    return written([one.writer.writing for one in renderers], of, said)
 
-    def parts(self, mask: Mask | None, many: int) -> Iterator[Part]:
-        """The alerts, before suppression; by column where so `many` decisions have one form."""
-        if len(self.decisions) > 1 and not self._are(many, self.size):
-            for of_rule, decisions in zip(self.renderers, self.decisions, strict=True):
-                yield from Group([of_rule], [decisions], len(decisions.time)).parts(mask, many)
-            return
-        first, together = self.renderers[0], Decisions.together(self.decisions)
-        rule = np.repeat(np.arange(len(self.decisions)), [len(one.time) for one in self.decisions])
-        taken = together.by_step(len(first.plan.alerts.steps))
-        for which in _forms(together, taken):
-            of = rule[which]
-            if self._are(many, len(of)):
-                try:
-                    yield self._by_column(of, first.alike(together, taken, which, mask))
-                    continue
-                except UnicodeEncodeError:  # a lone surrogate, which Arrow has no string for
-                    pass
-            for one, mine in self._by_rule(of, which):
-                yield one.listed(one.alike(together, taken, mine, mask))
 
-    def _are(self, many: int, size: int) -> bool:
-        return size + LISTED * (len(self.renderers) - 1) >= many
-
-    def _by_rule(self, of: Ints, which: Ints | slice) -> Iterator[tuple[Renderer, Ints | slice]]:
-        """Of some decisions those of each rule."""
-        if len(self.renderers) == 1:
-            yield self.renderers[0], which
-            return
-        rows = which if isinstance(which, np.ndarray) else np.arange(len(of))
-        for number in np.unique(of).tolist():
-            yield self.renderers[number], rows[of == number]
-
-    def _by_column(self, of: Ints, alike: Alike) -> RaisedColumns:
-        said = content([one.plan.rule for one in self.renderers], of, alike)
-        return written([one.writer.writing for one in self.renderers], of, said)
+def _by_rule(
+    renderers: Sequence[Renderer], of: Ints, which: Ints | slice
+) -> Iterator[tuple[Renderer, Ints | slice]]:
+    """Of some decisions those of each rule."""
+    if len(renderers) == 1:
+        yield renderers[0], which
+        return
+    rows = which if isinstance(which, np.ndarray) else np.arange(which.start, which.stop)
+    for number in np.unique(of).tolist():
+        yield renderers[number], rows[of == number]
 
 
 @dataclass(slots=True)
@@ -150,11 +136,8 @@ class Renderer:
         """Some decisions, which are of one form; `taken` is what all took."""
         rule, form, taken = self.plan.rule, self.plan.alerts, taken.chosen(which)
         by = () if rule.by is None else tuple(zip(rule.by.names, rule.by.types, strict=True))
-        keys = {
-            name: values[which] if isinstance(values, np.ndarray) else _chosen(values, which)
-            for (name, _), values in zip(by, decisions.key, strict=True)
-        }
-        known = {name: _chosen(values, which) for name, values in decisions.values.items()}
+        keys = {name: chosen(values, which) for (name, _), values in zip(by, decisions.key, strict=True)}
+        known = {name: chosen(values, which) for name, values in decisions.values.items()}
         scope = Scope({name: number for number, name in enumerate(form.steps)}, taken, keys, known)
         kind, emitting = form.kind, rule.emit
         if decisions.timeout[which][0]:
@@ -167,7 +150,7 @@ class Renderer:
             tuple(emitting),
             steps,
             scope,
-            _chosen(decisions.orders, which),
+            chosen(decisions.orders, which),
             None if decisions.windows is None else decisions.windows.chosen(which),
             frozenset() if rule.by is None else rule.by.secrets,
             mask,
@@ -182,10 +165,6 @@ class Renderer:
         orders = alike.orders.to_pylist()
         times = alike.time.tolist()
         return self.writer.by_column(alike.kind, times, key, emit, events, orders, _apart(alike))
-
-
-def _chosen(values: pa.Array, which: Ints | slice) -> pa.Array:
-    return values if isinstance(which, slice) else values.take(pa.array(which))
 
 
 def _apart(alike: Alike) -> ApartTexts[Sequence[str]] | None:
@@ -220,20 +199,25 @@ def renderer(plan: RulePlan) -> Renderer:
     return found
 
 
-def _forms(decisions: Decisions, taken: ByStep) -> Sequence[Ints | slice]:
-    """Decisions by form: whether time ended them, and which steps took something. Those of a form are in
-    order of time: who puts alerts in order then finds each near the one before it."""
-    time = decisions.time
-    order = slice(None) if (time[1:] >= time[:-1]).all() else order_of(time)
-    if len(time) == 1:
-        return (order,)
-    forms = np.column_stack((decisions.timeout, taken.count > 0))
-    if (forms == forms[0]).all():
-        return (order,)
-    _, of_form = np.unique(forms[order], axis=0, return_inverse=True)
+def _forms(decisions: Decisions, taken: ByStep) -> Iterator[Ints | slice]:
+    """Decisions by form: whether time ended them, and which steps took something; no more than MOST together.
+
+    Those of a form are in order of time: who puts alerts in order then finds each near the one before it.
+    """
+    time, timeout, took = decisions.time, decisions.timeout, taken.count > 0
+    rising = bool((time[1:] >= time[:-1]).all())
+    if (timeout == timeout[0]).all() and (took == took[0]).all():
+        whole = None if rising else order_of(time)
+        for begin in range(0, len(time), MOST):
+            some = slice(begin, min(begin + MOST, len(time)))
+            yield some if whole is None else whole[some]
+        return
+    order = np.arange(len(time)) if rising else order_of(time)
+    _, of_form = np.unique(np.column_stack((timeout, took))[order], axis=0, return_inverse=True)
     by_form = np.argsort(of_form, kind="stable")
-    rows = by_form if isinstance(order, slice) else order[by_form]
-    return np.split(rows, np.flatnonzero(np.diff(of_form[by_form])) + 1)
+    for rows in np.split(order[by_form], np.flatnonzero(np.diff(of_form[by_form])) + 1):
+        for begin in range(0, len(rows), MOST):
+            yield rows[begin : begin + MOST]
 
 
 class RuleWriter:

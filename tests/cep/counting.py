@@ -120,7 +120,8 @@ def _decisions(rule: CountPlan, rows: Ints, context: BatchContext) -> Decisions:
     size, nothing = len(rows), np.zeros(0, np.int64)
     counts = pa.array(rows[:, COUNT])
     return Decisions(
-        rule,
+        (rule,),
+        np.zeros(size, np.int64),
         rows[:, START] + rule.size,
         context.keys.of(rows[:, KEY]),
         pa.array([decided((start,)) for start in rows[:, START].tolist()], pa.binary()),

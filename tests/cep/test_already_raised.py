@@ -131,7 +131,7 @@ def test_an_identity_stands_for_events_steps_and_kind(
     matches: list[tuple[bool, list[tuple[int, int]]]], cut: int
 ) -> None:
     """The oracle compares what was taken."""
-    timeouts = np.array([timeout for timeout, _ in matches], np.int64)
+    timeouts = np.array([timeout for timeout, _ in matches], bool)
     ends = np.cumsum([len(taken) for _, taken in matches], dtype=np.int64)
     steps, sequences = (
         np.array([pair[column] for _, taken in matches for pair in taken], np.int64) for column in (0, 1)

@@ -176,7 +176,8 @@ def by_column(
         keys = zip(zip(*[one["key"] for one in decisions], strict=True), types, strict=True)
         found.append(
             Decisions(
-                plan,
+                (plan,),
+                np.zeros(len(decisions), np.int64),
                 np.array([one["time"] for one in decisions]),
                 [
                     as_held(pa.array(values, arrow_type(type_))) if in_arrow else objects(values)

@@ -24,7 +24,7 @@ from cep.operators.patterns.runtime.blocks import blocks
 from cep.operators.patterns.runtime.engines import INTERPRETED, Engine, engine
 from cep.operators.patterns.runtime.kinds import PACKED, RAISED, RUNS
 from cep.operators.patterns.runtime.looking_back import Events, Past, looking_back
-from cep.operators.patterns.runtime.matches import RuleMatches, decisions_of
+from cep.operators.patterns.runtime.matches import Matches, decisions_of
 from cep.operators.patterns.runtime.outside_conditions import Lookups, OutsideEvaluator
 from cep.operators.patterns.runtime.over_limit import crowded, most_dropped
 from cep.operators.patterns.runtime.packed_runs import PackedRuns
@@ -51,7 +51,7 @@ def run_patterns(
     seen = _events(reader, context, machine, sets=packed is not None)
     past = Past.of(tables, kept)
     active = _active(seen, runs, past)
-    matched: list[RuleMatches] = []
+    matched: list[Matches] = []
     kinds: Kept = {}
     if packed is not None:
         active = active[~np.isin(active, tables.strict_rules)]
@@ -63,11 +63,11 @@ def run_patterns(
         rules = active[np.isin(active, tables.back)]
         columns, past = looking_back(tables, rules, past, seen, columns, lookups)
     found, live = _Batch(tables, machine, seen, columns, lookups, context).run_all(active, runs)
-    fresh, raised = _once(tables, matched + found, already_raised.rows_in(kept), live)
+    fresh, raised = _once(tables, found, already_raised.rows_in(kept), live)
     if raised.size:
         kinds = {**kinds, RAISED: raised}
     state: Kept = {RUNS: RunRows(live), **past.kept, **kinds}
-    return decisions_of(fresh, context.keys, context.book), state
+    return decisions_of(tables.rules, matched + fresh, context.keys, context.book), state
 
 
 def _events(reader: PredicateReader, context: BatchContext, machine: Engine, sets: bool) -> Events:
@@ -114,21 +114,20 @@ def _write_trace(tables: SpaceTables, traced: Sequence[Traced], context: BatchCo
 
 
 def _once(
-    tables: SpaceTables, matched: Sequence[RuleMatches], before: Ints, live: Mapping[int, Runs]
-) -> tuple[list[RuleMatches], FlatRows]:
+    tables: SpaceTables, matched: Sequence[Matches], before: Ints, live: Mapping[int, Runs]
+) -> tuple[list[Matches], FlatRows]:
     """The matches that were not raised before, each at its first decision; and those that a live run may come
-    to again."""
-    fresh: list[RuleMatches] = []
+    to again. `matched` are those of a rule each."""
+    fresh: list[Matches] = []
     rows = [before]
     for found in matched:
-        if tables.tables(number := found.number).forks:
-            timeouts = found.matches[:, layout.M_TIMEOUT]
-            named = already_raised.identities(timeouts, found.ends, found.steps, found.sequences)
+        if tables.tables(number := int(found.rule[0])).forks:
+            named = already_raised.identities(found.timeout, found.ends, found.steps, found.sequences)
             known = before[before[:, RULE] == number, already_raised.IDENTITY]
             new = already_raised.first_of_each(named, known)
             found = found.chosen(new)
-            rows.append(already_raised.rows_of(number, found.matches, named[new]))
-        if len(found.matches):
+            rows.append(already_raised.rows_of(found, named[new]))
+        if len(found.time):
             fresh.append(found)
     return fresh, already_raised.still_possible(rows, live.values(), len(tables.rules))
 
@@ -172,9 +171,9 @@ class _Batch:
         """True if the kernel writes a trace."""
         return self.context.trace is not None
 
-    def run_all(self, rules: Ints, kept: Mapping[int, Runs]) -> tuple[list[RuleMatches], Mapping[int, Runs]]:
+    def run_all(self, rules: Ints, kept: Mapping[int, Runs]) -> tuple[list[Matches], Mapping[int, Runs]]:
         """Run some rules; what they matched, and the runs that live on. Writes the trace."""
-        matched: list[RuleMatches] = []
+        matched: list[Matches] = []
         live: dict[int, Runs] = {}
         traced: list[Traced] = []
         for of_width in self.tables.classes:
@@ -324,12 +323,12 @@ def _count(tables: SpaceTables, pool: Pool, counts: Counts) -> None:
                 counts[counter] += int(rows[row, kind])
 
 
-def _matches(tables: SpaceTables, pool: Pool) -> Iterator[RuleMatches]:
+def _matches(tables: SpaceTables, pool: Pool) -> Iterator[Matches]:
     """The matches of a pool's rules, rule by rule."""
     for number, matches, ends, taken in pool.found():
         steps = tables.tables(number).edges[taken[:, layout.A_EDGE]]
         events, sequences = taken[:, layout.AN_EVENT].copy(), taken[:, layout.A_SEQUENCE].copy()
-        yield RuleMatches(number, tables.rules[number], matches, ends, steps, events, sequences)
+        yield Matches.of(number, matches, ends, steps, events, sequences)
 
 
 def _traced(pool: Pool, state: Runs) -> Iterator[Traced]:

@@ -16,10 +16,12 @@ import numpy.typing as npt
 
 from cep.operators.patterns.kernel import layout
 from cep.operators.patterns.runtime.kinds import RAISED
+from cep.operators.patterns.runtime.matches import Matches
 from cep.operators.patterns.runtime.runs import Runs
 from cep.state.keyed_rows import FROM_HERE, KEY, RULE, FlatRows, Kept, of_kind
 
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint64]
 START = FROM_HERE
 IDENTITY = slice(START + 1, START + 3)
@@ -34,9 +36,9 @@ def rows_in(kept: Kept) -> Ints:
     return found.rows if found.size else FlatRows.none(COLUMNS).rows
 
 
-def identities(timeouts: Ints, ends: Ints, steps: Ints, sequences: Ints) -> Ints:
+def identities(timeouts: Bools, ends: Ints, steps: Ints, sequences: Ints) -> Ints:
     """Two numbers for each match, which stand for what it took: the k-th took the events with the numbers
-    `sequences[ends[k - 1]:ends[k]]` in the steps beside them. `timeouts`: 1 where time ended a run."""
+    `sequences[ends[k - 1]:ends[k]]` in the steps beside them. `timeouts`: time ended a run."""
     counts = np.diff(ends, prepend=0)
     place = np.arange(len(steps)) - np.repeat(ends - counts, counts)
     mixed = _mixed(_mixed(_mixed(sequences.view(np.uint64)) + steps.view(np.uint64)) + place.view(np.uint64))
@@ -44,7 +46,7 @@ def identities(timeouts: Ints, ends: Ints, steps: Ints, sequences: Ints) -> Ints
     for column in range(2):
         mixed = _mixed(mixed + np.uint64(column + 1))
         sums = np.concatenate((np.zeros(1, np.uint64), np.cumsum(mixed)))
-        of_match = sums[ends] - sums[ends - counts] + timeouts.view(np.uint64)
+        of_match = sums[ends] - sums[ends - counts] + timeouts.astype(np.uint64)
         found[:, column] = of_match.view(np.int64)
     return found
 
@@ -73,11 +75,11 @@ def _bytes(named: Ints) -> Iterable[bytes]:
     return (data[at : at + 16] for at in range(0, len(data), 16))
 
 
-def rows_of(rule: int, matches: Ints, named: Ints) -> Ints:
-    """The rows of matches (of the kernel) of a rule, with their identities."""
-    found = np.empty((len(matches), FROM_HERE + COLUMNS), np.int64)
-    found[:, KEY], found[:, RULE] = matches[:, layout.M_KEY], rule
-    found[:, START], found[:, IDENTITY] = matches[:, layout.M_START], named
+def rows_of(matches: Matches, named: Ints) -> Ints:
+    """The rows of matches with these identities."""
+    found = np.empty((len(named), FROM_HERE + COLUMNS), np.int64)
+    found[:, KEY], found[:, RULE] = matches.key, matches.rule
+    found[:, START], found[:, IDENTITY] = matches.start, named
     return found
 
 

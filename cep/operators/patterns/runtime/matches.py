@@ -14,73 +14,89 @@ from cep.batch.decisions import Decisions, EventColumns, lengths
 from cep.batch.taken import EventBook
 from cep.collector import paused
 from cep.hashing.rows import ranked
-from cep.operators.patterns.compile.pattern_plan import PatternPlan
 from cep.operators.patterns.kernel import layout
+from cep.plan.plan import RulePlan
 from cep.state.keyed_rows import ranges
 from cep.state.keys import Keys
 
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class RuleMatches:
-    """The matches of one rule, whose number `number` is: rows of the kernel's `matches`, and the chains of
-    events taken, end to end.
+class Matches:
+    """Matches of rules, a row each: `rule` is the number of each row's in its space, `start` of the event
+    that a run began with; `by_event` 0 where time decided; `timeout`: before the run was a match.
 
-    The k-th match took those from `ends[k - 1]` up to `ends[k]`: number of the step's name, event number,
+    The k-th took the events from `ends[k - 1]` up to `ends[k]`: number of the step's name, event number,
     sequence number.
     """
 
-    number: int
-    rule: PatternPlan
-    matches: Ints
+    rule: Ints
+    time: Ints
+    by_event: Ints
+    key: Ints
+    start: Ints
+    timeout: Bools
     ends: Ints
     steps: Ints
     events: Ints
     sequences: Ints
 
-    def chosen(self, which: Ints) -> RuleMatches:
-        """Some of the matches."""
-        if len(which) == len(self.matches):
+    @classmethod
+    def of(cls, rule: int, rows: Ints, ends: Ints, steps: Ints, events: Ints, sequences: Ints) -> Matches:
+        """Those of one rule from rows of the kernel."""
+        return cls(
+            np.full(len(rows), rule), rows[:, layout.M_TIME], rows[:, layout.M_BY_EVENT],
+            rows[:, layout.M_KEY], rows[:, layout.M_START], rows[:, layout.M_TIMEOUT] == 1,
+            ends, steps, events, sequences,
+        )  # fmt: skip
+
+    def chosen(self, which: Ints) -> Matches:
+        """Some of them."""
+        if len(which) == len(self.time):
             return self
         counts = lengths(self.ends)[which]
         rows = ranges(self.ends[which] - counts, counts)
-        return RuleMatches(
-            self.number, self.rule, self.matches[which], np.cumsum(counts), self.steps[rows],
-            self.events[rows], self.sequences[rows],
+        return Matches(
+            self.rule[which], self.time[which], self.by_event[which], self.key[which], self.start[which],
+            self.timeout[which], np.cumsum(counts), self.steps[rows], self.events[rows], self.sequences[rows],
         )  # fmt: skip
 
 
-def decisions_of(matched: Sequence[RuleMatches], keys: Keys, book: EventBook) -> list[Decisions]:
-    """The matches of a space, rule by rule."""
+def decisions_of(
+    rules: Sequence[RulePlan], matched: Sequence[Matches], keys: Keys, book: EventBook
+) -> list[Decisions]:
+    """The matches of a space of these rules."""
     if not matched:
         return []
     with paused():
         numbers, places = ranked([found.events for found in matched])
         columns = EventColumns.of(len(numbers), [source[1:] for source in book.sources(numbers)])
-        of_keys = keys.of(np.concatenate([found.matches[:, layout.M_KEY] for found in matched]))
+        of_keys = keys.of(np.concatenate([found.key for found in matched]))
         orders = _orders(
-            np.concatenate([found.matches[:, layout.M_BY_EVENT] for found in matched]),
+            np.concatenate([found.by_event for found in matched]),
             np.concatenate([lengths(found.ends) for found in matched]),
             np.concatenate([found.sequences for found in matched]),
         )
         decided, first = [], 0
         for found, events in zip(matched, places, strict=True):
-            count = len(found.matches)
+            some = slice(first, first := first + len(found.time))
+            raising = np.flatnonzero(np.bincount(found.rule))
             decided.append(
                 Decisions(
-                    found.rule,
-                    found.matches[:, layout.M_TIME],
-                    [column.slice(first, count) for column in of_keys],
-                    orders.slice(first, count),
-                    found.matches[:, layout.M_TIMEOUT] == 1,
+                    tuple(rules[number] for number in raising.tolist()),
+                    np.searchsorted(raising, found.rule),
+                    found.time,
+                    [column[some] for column in of_keys],
+                    orders[some],
+                    found.timeout,
                     found.ends,
                     found.steps,
                     events,
                     columns,
                 )
             )
-            first += count
         return decided
 
 

@@ -18,7 +18,7 @@ from cep.operators.patterns.kernel import layout, strict_layout
 from cep.operators.patterns.kernel import tables as kernel_tables
 from cep.operators.patterns.runtime.engines import Engine
 from cep.operators.patterns.runtime.looking_back import Events
-from cep.operators.patterns.runtime.matches import RuleMatches
+from cep.operators.patterns.runtime.matches import Matches
 from cep.operators.patterns.runtime.packed_runs import PackedRows, PackedRuns
 from cep.operators.patterns.runtime.predicate_bits import PredicateReader
 
@@ -36,9 +36,9 @@ class StrictBatch:
     reader: PredicateReader
     context: BatchContext
 
-    def run(self, kept: PackedRuns) -> tuple[list[RuleMatches], PackedRuns]:
+    def run(self, kept: PackedRuns) -> tuple[list[Matches], PackedRuns]:
         """Run every group; what its rules matched, and the runs that live on."""
-        matched: list[RuleMatches] = []
+        matched: list[Matches] = []
         groups: dict[int, PackedRows] = {}
         for number, group in enumerate(self.tables.strict):
             came = any(part.stream in group.masks for part in self.reader.events.parts)
@@ -50,7 +50,7 @@ class StrictBatch:
                 groups[number] = left
         return matched, PackedRuns(groups)
 
-    def _group(self, group: StrictGroup, kept: PackedRows) -> tuple[list[RuleMatches], PackedRows]:
+    def _group(self, group: StrictGroup, kept: PackedRows) -> tuple[list[Matches], PackedRows]:
         rules, keys = len(group.rules), self.context.keys.count
         came = self._events(group, kept)
         of_key = np.full(keys, layout.NONE, np.int64)
@@ -135,32 +135,30 @@ class StrictBatch:
             name = self.tables.rules[int(group.rules[place])].name
             self.context.counts[Overflows("rule", *name)] += int(overflows[place])
 
-    def _matches(self, group: StrictGroup, found: Ints) -> Iterator[RuleMatches]:
-        """The matches rule by rule, those of a rule in order of time."""
-        order = order_of(found[:, strict_layout.X_TIME])
-        rules = found[order, strict_layout.X_RULE]
-        if len(group.rules) > 1:
-            # Of small numbers numpy sorts each byte by itself.
-            order = order[np.argsort(rules.astype(np.min_scalar_type(len(group.rules))), kind="stable")]
-        ends = np.cumsum(np.bincount(rules, minlength=len(group.rules)))
-        for place in np.flatnonzero(np.diff(ends, prepend=0)).tolist():
-            mine = found[order[ends[place - 1] if place else 0 : ends[place]]]
-            number = int(group.rules[place])
-            steps = self.tables.tables(number).edges
-            count = len(steps)
-            events = mine[:, strict_layout.X_EVENTS + count - 1 : strict_layout.X_EVENTS - 1 : -1]
-            rows = np.zeros((len(mine), layout.MATCH), np.int64)
-            for column, values in (
-                (layout.M_TIME, mine[:, strict_layout.X_TIME]), (layout.M_BY_EVENT, 1),
-                (layout.M_KEY, mine[:, strict_layout.X_KEY]), (layout.M_START, events[:, 0]),
-                (layout.M_NODE, count * np.arange(1, len(mine) + 1)),
-            ):  # fmt: skip
-                rows[:, column] = values
-            taken = events.ravel()
-            yield RuleMatches(
-                number, self.tables.rules[number], rows, rows[:, layout.M_NODE], np.tile(steps, len(mine)),
-                taken, taken,
-            )  # fmt: skip
+    def _matches(self, group: StrictGroup, found: Ints) -> Iterator[Matches]:
+        """The matches in order of time, those of rules with the same steps together."""
+        found = found.take(order_of(found[:, strict_layout.X_TIME]), axis=0)
+        places = found[:, strict_layout.X_RULE]
+        of_steps: dict[tuple[int, ...], list[int]] = {}
+        for place in np.flatnonzero(np.bincount(places)).tolist():
+            steps = tuple(self.tables.tables(int(group.rules[place])).edges.tolist())
+            of_steps.setdefault(steps, []).append(place)
+        for steps, mine in of_steps.items():
+            rows = found if len(of_steps) == 1 else found[np.isin(places, mine)]
+            size, first = len(rows), strict_layout.X_EVENTS
+            events = rows[:, first : first + len(steps)][:, ::-1].ravel()
+            yield Matches(
+                group.rules[rows[:, strict_layout.X_RULE]],
+                rows[:, strict_layout.X_TIME],
+                np.ones(size, np.int64),
+                rows[:, strict_layout.X_KEY],
+                events[:: len(steps)],
+                np.zeros(size, bool),
+                np.arange(1, size + 1) * len(steps),
+                np.tile(np.array(steps, np.int64), size),
+                events,
+                events,
+            )
 
 
 def none_of(group: StrictGroup) -> PackedRows:

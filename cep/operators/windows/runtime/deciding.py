@@ -80,7 +80,8 @@ class Deciding:
                 continue
             begin, end = int(first[which.start]), int(first[which.stop])
             yield Decisions(
-                plan,
+                (plan,),
+                np.zeros(count, np.int64),
                 asked.times[which],
                 [column.slice(which.start, count) for column in keys],
                 orders.slice(which.start, count),
