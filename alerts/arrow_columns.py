@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from alerts.columns import Column
-from alerts.joining import Part, bytes_of, joined
+from alerts.joining import OneOf, Part, bytes_of, joined
 from alerts.notation import number
 from alerts.notation_columns import doubles, moments
 from alerts.ranks import double_ranks, value_rank, whole_ranks
@@ -38,14 +38,15 @@ _UNITS = ((1, "ns"), (1_000, "us"), (1_000_000, "ms"), (1_000_000_000, "s"))
 
 
 class Texts(Protocol):
-    """The texts of a field's values, as `Column` says."""
+    """The texts of a field's values, as `Column` says; `shown` are those that it calls plain, as a string of
+    JSON has them."""
 
     @property
     def json(self) -> Array: ...
     @property
     def canonical(self) -> Array: ...
     @property
-    def plain(self) -> Array: ...
+    def shown(self) -> Array: ...
     @property
     def ranked(self) -> Array: ...
 
@@ -65,8 +66,8 @@ class ListedTexts:
         return pa.array(self.column.canonical, pa.string())
 
     @property
-    def plain(self) -> Array:
-        return pa.array(self.column.plain, pa.string())
+    def shown(self) -> Array:
+        return pa.array([encode_basestring(text)[1:-1] for text in self.column.plain], pa.string())
 
     @property
     def ranked(self) -> Array:
@@ -87,11 +88,13 @@ class StringTexts:
     def canonical(self) -> Array:
         return self.json
 
-    @property
-    def plain(self) -> Array:
+    @cached_property
+    def shown(self) -> Array:
+        if _has(self.values, _to_be_escaped):
+            return _filled(pc.utf8_slice_codeunits(quoted(self.values), 1, -1), "null")
         return _filled(self.values, "null")
 
-    @property
+    @cached_property
     def ranked(self) -> Array:
         if _has(self.values, lambda data: data == 0):
             return pa.array(list(map(value_rank, self.values.to_pylist())), pa.binary())
@@ -113,10 +116,10 @@ class PlainTexts:
         return self.json
 
     @property
-    def plain(self) -> Array:
+    def shown(self) -> Array:
         return self.json
 
-    @property
+    @cached_property
     def ranked(self) -> Array:
         if self.values.null_count or not pa.types.is_int64(self.values.type):
             return pa.array(list(map(value_rank, self.values.to_pylist())), pa.binary())
@@ -138,10 +141,10 @@ class DoubleTexts:
         return self._written(False, number)
 
     @property
-    def plain(self) -> Array:
+    def shown(self) -> Array:
         return self.canonical
 
-    @property
+    @cached_property
     def ranked(self) -> Array:
         if self.values.null_count:
             return pa.array(list(map(value_rank, self.values.to_pylist())), pa.binary())
@@ -187,6 +190,30 @@ class DoubleTexts:
         return pc.if_else(self.values.is_null(), "null", texts) if self.values.null_count else texts
 
 
+@dataclass(frozen=True, slots=True)
+class ChosenTexts:
+    """The texts of values of which each row has one: that whose place is in `of`."""
+
+    texts: Texts
+    of: Ints
+
+    @property
+    def json(self) -> OneOf:
+        return OneOf(self.texts.json, self.of)
+
+    @property
+    def canonical(self) -> OneOf:
+        return OneOf(self.texts.canonical, self.of)
+
+    @property
+    def shown(self) -> OneOf:
+        return OneOf(self.texts.shown, self.of)
+
+    @property
+    def ranked(self) -> OneOf:
+        return OneOf(self.texts.ranked, self.of)
+
+
 def _text(numbers: Array) -> Array:
     """As Arrow writes them: without an exponent in the shortest form, whole ones without a point."""
     return numbers.cast(pa.string())
@@ -209,11 +236,16 @@ def joined_rows(parts: Sequence[Part], size: int) -> Array:
 def quoted(texts: pa.Array) -> Array:
     """Strings as JSON; null stays null."""
     found = joined(['"', texts, '"'])
-    if _has(texts, lambda data: (data < 0x20) | (data == 0x22) | (data == 0x5C)):
+    if _has(texts, _to_be_escaped):
         escaped = pc.fill_null(pc.match_substring_regex(texts, _ESCAPED), False)
         others = list(map(encode_basestring, texts.filter(escaped).to_pylist()))
         return _instead(found, escaped.to_numpy(zero_copy_only=False), others)
     return found
+
+
+def _to_be_escaped(data: npt.NDArray[np.uint8]) -> Bools:
+    escaped: Bools = (data < 0x20) | (data == 0x22) | (data == 0x5C)
+    return escaped
 
 
 def timestamps(times: Ints) -> Array:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from alerts.alert import Kind
-from alerts.arrow_columns import Array, Ints, StringTexts, Texts, joined_rows, timestamps
+from alerts.arrow_columns import Array, Ints, Texts, joined_rows, timestamps
 from alerts.bodies import Bodies
 from alerts.joining import Part, digests, joined, one_of
 from alerts.notation_columns import digits
@@ -28,27 +28,30 @@ _WITHOUT = pa.scalar(b"", pa.large_binary())
 class Content:
     """The values of alerts of one kind, which name the same keys, values and steps; a row each.
 
-    `time` in ns since 1970 UTC. `events` has for each step the ids taken, as JSON strings with commas
-    between; `orders` are as `alerts.ranks.decided` gives them. `withholding` are the keys that suppression
+    `time` in ns since 1970 UTC. `summary` are the values that summaries show, as `Texts.shown` has them;
+    `events` has for each step the ids taken, as JSON strings with commas between; `orders` are as
+    `alerts.ranks.decided` gives them. `withholding` are the keys that suppression
     goes by, None if the rule has none.
     """
 
     kind: Kind
     time: Ints
     key: Mapping[str, Texts]
-    summary: Array
+    summary: Sequence[Part]
     emit: Mapping[str, Texts]
-    events: Sequence[tuple[str, Array]]
+    events: Sequence[tuple[str, Part]]
     orders: Array
     withholding: Array | None = None
     apart: ApartTexts[Array] | None = None
 
 
 class Writing(NamedTuple):
-    """A rule that raises alerts."""
+    """A rule that raises alerts; `summary` are the texts around the values that its summaries show, one more
+    than these."""
 
     writer: Writer
     raising: Raising
+    summary: Sequence[str]
 
 
 def written(rules: Sequence[Writing], of: Ints, content: Content) -> RaisedColumns:
@@ -58,7 +61,8 @@ def written(rules: Sequence[Writing], of: Ints, content: Content) -> RaisedColum
     """
     taken = [ids for _, ids in content.events]
     steps = tuple(step for step, _ in content.events)
-    forms = [one.writer.forms(content.kind, tuple(content.key), tuple(content.emit), steps) for one in rules]
+    named = content.kind, tuple(content.key), tuple(content.emit), steps
+    forms = [one.writer.forms(*named, one.summary) for one in rules]
     identity, alert = (
         [one_of(texts, of) for texts in zip(*of_each, strict=True)] for of_each in zip(*forms, strict=True)
     )
@@ -71,8 +75,8 @@ def written(rules: Sequence[Writing], of: Ints, content: Content) -> RaisedColum
     ids = digests(joined(_between(identity, [*(one.canonical for one in key), *steps_told, by])))
     estimates = None if apart is None else apart.approximate
     emitted = [one.json for one in content.emit.values()]
-    summary = StringTexts(content.summary).json
-    said = [digits(ids), timestamps(content.time), *(one.json for one in key), summary, *emitted, *taken]
+    shown = [*(one.json for one in key), *content.summary]
+    said = [digits(ids), timestamps(content.time), *shown, *emitted, *taken]
     said.append(joined_rows([""], size) if estimates is None else estimates)
     places = joined([*(one.ranked for one in key), END, content.orders, END], pa.binary())
     held = content.withholding
@@ -96,7 +100,7 @@ def _objects(fields: Mapping[str, Texts], size: int) -> Array:
     return joined_rows([*parts, "}"] if parts else ["{}"], size)
 
 
-def _between(form: Sequence[Part], columns: Sequence[Array]) -> list[Part]:
+def _between(form: Sequence[Part], columns: Sequence[Part]) -> list[Part]:
     """The parts of the form, and the columns between them."""
     parts = chain.from_iterable(zip_longest(form, columns))
     return [part for part in parts if part is not None]

@@ -28,9 +28,9 @@ Array = Any
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """A column of few texts: `of` has the place in `texts` of each row's."""
+    """A column of which each row has one of `texts`, few or in Arrow: the one whose place is in `of`."""
 
-    texts: tuple[str | bytes, ...]
+    texts: tuple[str | bytes, ...] | Array
     of: Ints
 
 
@@ -219,15 +219,17 @@ def _numbers_of(parts: Sequence[Part]) -> tuple[Ints, Sequence[object]]:
         if isinstance(part, str | bytes):
             data, length = _constant(part)
             numbers[at + layout.LENGTH] = length
-        elif isinstance(part, OneOf):
-            data, offsets = _constants(part.texts)
-            of = np.ascontiguousarray(part.of, np.int64)
-            held += [offsets, of]
-            numbers[at + layout.OFFSETS], numbers[at + layout.TEXTS] = offsets.ctypes.data, of.ctypes.data
         else:
-            _, offsets, data = part.buffers()
+            texts: Any = part
+            if isinstance(part, OneOf):
+                of = np.ascontiguousarray(part.of, np.int64)
+                held.append(of)
+                numbers[at + layout.TEXTS], texts = of.ctypes.data, part.texts
+            if isinstance(texts, tuple):
+                texts = _constants(texts)
+            _, offsets, data = texts.buffers()
             held.append(offsets)
-            numbers[at + layout.OFFSETS] = offsets.address + layout.OFFSET * part.offset
+            numbers[at + layout.OFFSETS] = offsets.address + layout.OFFSET * texts.offset
         if data is not None:
             held.append(data)
             numbers[at + layout.BYTES], numbers[at + layout.LIMIT] = data.address, data.address + data.size
@@ -235,8 +237,9 @@ def _numbers_of(parts: Sequence[Part]) -> tuple[Ints, Sequence[object]]:
 
 
 def _is_plain(column: Array | OneOf) -> bool:
-    return isinstance(column, OneOf) or (
-        isinstance(column, pa.StringArray | pa.BinaryArray) and not column.null_count
+    texts = column.texts if isinstance(column, OneOf) else column
+    return isinstance(texts, tuple) or (
+        isinstance(texts, pa.StringArray | pa.BinaryArray) and not texts.null_count
     )
 
 
@@ -248,11 +251,12 @@ def _constant(part: str | bytes) -> tuple[pa.Buffer, int]:
 
 
 @lru_cache(maxsize=512)
-def _constants(texts: tuple[str | bytes, ...]) -> tuple[pa.Buffer, npt.NDArray[np.int32]]:
-    """The bytes of texts, of which the kernel may read more, and where each ends, behind a 0."""
+def _constants(texts: tuple[str | bytes, ...]) -> Array:
+    """Texts behind which the kernel may read more."""
     octets = list(map(_octets, texts))
-    ends = np.cumsum([0, *map(len, octets)])
-    return pa.py_buffer(b"".join(octets) + bytes(layout.SLACK)), ends.astype(np.int32)
+    ends = np.cumsum([0, *map(len, octets)]).astype(np.int32)
+    data = pa.py_buffer(b"".join(octets) + bytes(layout.SLACK))
+    return pa.Array.from_buffers(pa.binary(), len(texts), [None, pa.py_buffer(ends), data])
 
 
 def _octets(text: str | bytes) -> bytes:
@@ -266,5 +270,6 @@ def _scalar(part: str | bytes) -> pa.Scalar:
 
 def _part(part: Part, type_: pa.DataType) -> Any:
     if isinstance(part, OneOf):
-        return pa.array(part.texts, type_).take(pa.array(part.of))
+        texts = pa.array(part.texts, type_) if isinstance(part.texts, tuple) else part.texts
+        return texts.take(pa.array(part.of))
     return _scalar(part) if isinstance(part, str | bytes) else part

@@ -196,14 +196,30 @@ class Writer:
         given = [None] * size if withholding is None else withholding
         return Raised.rows(places, ids, *same, times, bodies, given)
 
-    def forms(self, kind: Kind, key: Sequence[str], emit: Sequence[str], steps: Sequence[str]) -> Forms:
-        """The texts that ids are digests of, and those of alerts, without the parts that differ."""
-        found = self._forms.get((kind, *steps))
+    def forms(
+        self,
+        kind: Kind,
+        key: Sequence[str],
+        emit: Sequence[str],
+        steps: Sequence[str],
+        summary: Sequence[str] = (),
+    ) -> Forms:
+        """The texts that ids are digests of, and those of alerts, without the parts that differ: of summaries
+        what is between `summary`, which is the same in every call; without it, whole ones, as JSON."""
+        name = (kind, *steps, *("" for _ in summary))
+        found = self._forms.get(name)
         if found is None:
-            found = self._forms[kind, *steps] = self._forms_of(kind, key, emit, steps)
+            found = self._forms[name] = self._forms_of(kind, key, emit, steps, summary)
         return found
 
-    def _forms_of(self, kind: Kind, key: Sequence[str], emit: Sequence[str], steps: Sequence[str]) -> Forms:
+    def _forms_of(
+        self,
+        kind: Kind,
+        key: Sequence[str],
+        emit: Sequence[str],
+        steps: Sequence[str],
+        summary: Sequence[str],
+    ) -> Forms:
         names = ",".join(_encode(name) for name in (self._pack, self._rule, self._structure, kind))
         keys = ",".join(GAP for _ in key)
         taken = ",".join(f"[{_encode(step)},[{GAP}]]" for step in steps)
@@ -211,8 +227,9 @@ class Writer:
         if kind == "window":
             identity = f"[{names},[{keys}],[],null,{GAP}]"
         events = ",".join(f"{_encode(step)}:[{GAP}]" for step in steps)
+        shown = _encode(GAP.join(summary)).replace(_encode(GAP)[1:-1], GAP) if summary else GAP
         alert = (
-            f'{{"id":"{GAP}",{self._head(kind)}"time":"{GAP}","key":{{{_members(key)}}},"summary":{GAP},'
+            f'{{"id":"{GAP}",{self._head(kind)}"time":"{GAP}","key":{{{_members(key)}}},"summary":{shown},'
             f'"emit":{{{_members(emit)}}},"events":{{{events}}}{self._tail}{GAP}]}}'
         )
         return identity.split(GAP), alert.split(GAP)

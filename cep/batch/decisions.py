@@ -13,7 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from alerts.arrow_columns import StringTexts
+from alerts.joining import OneOf
 from cep.batch.payload import ID
+from cep.batch.shared_columns import Chosen, SharedColumn
 from cep.expressions.held import python
 from cep.expressions.scalar import aggregate_of
 from cep.plan.plan import RulePlan
@@ -23,6 +25,8 @@ from rules.typed import Aggregate, Path, StepRef
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Objects = npt.NDArray[np.object_]
+KeyValues = Chosen | Objects | Any
+"""A column of a key; in Arrow where it is neither of the others."""
 
 ARROW_TYPES = (pa.string(), pa.int64(), pa.float64(), pa.bool_())
 """Types of columns that stay in Arrow up to the alerts."""
@@ -30,19 +34,26 @@ ARROW_TYPES = (pa.string(), pa.int64(), pa.float64(), pa.bool_())
 
 @dataclass(slots=True)
 class EventColumns:
-    """So many events by column: `parts` say which of them a table holds, row by row.
+    """So many events by column: `parts` say which of them a table holds, row by row. So many decisions are
+    about them as `named` says.
 
     A column becomes Python values when it is first asked for.
     """
 
     count: int
     parts: Sequence[tuple[Ints, pa.Table]]
+    named: int = 0
     _read: dict[str, Objects] = field(default_factory=dict)
     _arrow: dict[str, pa.Array | None] = field(default_factory=dict)
+    _shared: dict[str, SharedColumn] = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls, count: int, sources: Iterable[tuple[pa.Table, Ints, Ints]], also: Sequence[str] = ()
+        cls,
+        count: int,
+        sources: Iterable[tuple[pa.Table, Ints, Ints]],
+        also: Sequence[str] = (),
+        named: int = 0,
     ) -> EventColumns:
         """From where events are: a table, which of them it holds, and in which rows. Of its columns ids and
         fields are taken, and what is named."""
@@ -50,7 +61,7 @@ class EventColumns:
         for table, where, rows in sources:
             names = [name for name in table.column_names if name.startswith("f:") or name in (ID, *also)]
             parts.append((where, table.select(names).take(pa.array(rows))))
-        return cls(count, parts)
+        return cls(count, parts, named)
 
     def key(self, path: Path) -> pa.Array | Objects:
         """A field's values as `Decisions` has those of a key."""
@@ -83,6 +94,16 @@ class EventColumns:
         if name not in self._arrow:
             self._arrow[name] = self._gathered(name)
         return self._arrow[name]
+
+    def shared(self, path: Path) -> SharedColumn | None:
+        """A field's values for rows that each name one of them; None as for `arrow`."""
+        name = "f:" + ".".join(path)
+        if name not in self._shared:
+            values = self.arrow(name)
+            if values is None:
+                return None
+            self._shared[name] = SharedColumn(values, self.named >= self.count)
+        return self._shared[name]
 
     def quoted_ids(self) -> pa.Array:
         """Their ids as JSON strings, in Arrow."""
@@ -155,7 +176,8 @@ class Windows:
 @dataclass(frozen=True, slots=True)
 class Decisions:
     """Decisions of rules, a row each: `of` has the place in `rules` of each row's; `time` in ns since 1970
-    UTC; the key's values as they are held by field (in Arrow where they are of one type); `orders` as
+    UTC; the key's values as they are held by field (in Arrow where they are of one type, or chosen out of a
+    column); `orders` as
     `alerts.ranks.decided` gives them.
 
     The k-th took the events `events[ends[k - 1]:ends[k]]` (rows of `columns`) in the steps with the numbers
@@ -166,7 +188,7 @@ class Decisions:
     rules: tuple[RulePlan, ...]
     of: Ints
     time: Ints
-    key: Sequence[pa.Array | Objects]
+    key: Sequence[KeyValues]
     orders: pa.BinaryArray
     timeout: Bools
     ends: Ints
@@ -256,16 +278,18 @@ class Decisions:
         )
 
 
-def chosen(values: pa.Array | Objects, which: Ints | slice) -> pa.Array | Objects:
+def chosen(values: KeyValues, which: Ints | slice) -> KeyValues:
     """Some elements of a column."""
-    if isinstance(values, np.ndarray):
-        return values[which]
-    if isinstance(which, slice):
+    if isinstance(values, Chosen):
+        return values.taken(which)
+    if isinstance(values, np.ndarray) or isinstance(which, slice):
         return values[which]
     return values.take(pa.array(which))
 
 
-def _behind_one_another(columns: Sequence[pa.Array | Objects]) -> pa.Array | Objects:
+def _behind_one_another(columns: Sequence[KeyValues]) -> KeyValues:
+    if some := [values for values in columns if isinstance(values, Chosen)]:
+        return Chosen(some[0].column, np.concatenate([values.rows for values in some]))
     together = np.concatenate if isinstance(columns[0], np.ndarray) else pa.concat_arrays
     return together(list(columns))
 
@@ -297,11 +321,11 @@ class ByStep:
             return self._first(ids, step)
         return [",".join(map(str, taken)) for taken in self._taken(ids, step)]
 
-    def arrow_ids(self, step: int) -> pa.Array:
+    def arrow_ids(self, step: int) -> pa.Array | OneOf:
         """As `ids`, in Arrow."""
         ids, count = self.columns.quoted_ids(), self.count[:, step]
         if (count == 1).all():
-            return ids.take(pa.array(self.events[self.first[:, step]]))
+            return OneOf(ids, self.events[self.first[:, step]])
         ends = np.cumsum(np.concatenate(([0], count)))
         taken = self.events[ranges(self.first[:, step], count)]
         lists = pa.ListArray.from_arrays(pa.array(ends, pa.int32()), ids.take(pa.array(taken)))
@@ -312,15 +336,16 @@ class ByStep:
         values = self.columns.arrow("f:" + ".".join(path))
         return None if values is None else values.take(pa.array(self.events[self.first[:, 0]]))
 
-    def arrow_value(self, ref: StepRef, step: int) -> pa.Array | None:
+    def arrow_value(self, ref: StepRef, step: int) -> pa.Array | Chosen | None:
         """As `value`, in Arrow; None where the column is not all of one type."""
-        values, count = self.columns.arrow("f:" + ".".join(ref.path)), self.count[:, step]
-        if values is None:
+        shared, count = self.columns.shared(ref.path), self.count[:, step]
+        if shared is None:
             return None
         place = np.full(len(count), ref.offset) if ref.which == "first" else count - 1 - ref.offset
         there = (place >= 0) & (place < count)
         at = np.where(there, self.first[:, step] + place, 0)
-        return values.take(pa.array(self.events[at], mask=None if there.all() else ~there))
+        rows = self.events[at]
+        return Chosen(shared, rows) if there.all() else shared.values.take(pa.array(rows, mask=~there))
 
     def only(self, path: Path) -> list[object]:
         """A field of the one event of the first step."""

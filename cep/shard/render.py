@@ -23,7 +23,8 @@ from alerts.masking import Mask
 from alerts.notation import plain, timestamps
 from alerts.raised import NOTHING_APART, Apart, ApartTexts, Raised, Withholding, Writer
 from alerts.raised_columns import RaisedColumns, Raising
-from cep.batch.decisions import ByStep, Decisions, chosen
+from cep.batch.decisions import ByStep, Decisions, KeyValues, chosen
+from cep.batch.shared_columns import Chosen
 from cep.expressions.conditions import identity
 from cep.hashing.rows import order_of
 from cep.plan.plan import RulePlan
@@ -66,9 +67,15 @@ def _telling_alike(decided: Iterable[Decisions]) -> Iterator[Decisions]:
 
 def _kept_as(decisions: Decisions) -> tuple[Hashable, ...]:
     """The events of decisions, and the types of what is known of each."""
-    keys = tuple(None if isinstance(values, np.ndarray) else values.type for values in decisions.key)
+    keys = tuple(map(_type_of, decisions.key))
     values = tuple((name, values.type) for name, values in decisions.values.items())
     return id(decisions.columns), keys, values
+
+
+def _type_of(values: KeyValues) -> Hashable:
+    if isinstance(values, Chosen):
+        return id(values.column)
+    return None if isinstance(values, np.ndarray) else values.type
 
 
 def _parts(decisions: Decisions, mask: Mask | None, many: int) -> Iterator[Part]:
@@ -93,8 +100,7 @@ def _parts(decisions: Decisions, mask: Mask | None, many: int) -> Iterator[Part]
 
 
 def _by_column(renderers: Sequence[Renderer], of: Ints, alike: Alike) -> RaisedColumns:
-    said = content([one.plan.rule for one in renderers], of, alike)
-    return written([one.writer.writing for one in renderers], of, said)
+    return written([one.writer.writing for one in renderers], of, content(renderers[0].plan.rule, alike))
 
 
 def _by_rule(
@@ -229,7 +235,8 @@ class RuleWriter:
             pack, revision, rule.name, rule.structure, rule.severity, rule.tags, rule.runbook
         )
         duration = None if rule.suppress is None else rule.suppress.duration
-        self.writing = Writing(self._writer, Raising(pack, rule.name, rule.severity, duration))
+        _, summary = summary_form(rule, () if rule.by is None else rule.by.names)
+        self.writing = Writing(self._writer, Raising(pack, rule.name, rule.severity, duration), summary)
 
     def raised(
         self,

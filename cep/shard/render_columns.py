@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from alerts.arrow_columns import (
     Array,
-    Ints,
+    ChosenTexts,
     ListedTexts,
     StringTexts,
     Texts,
@@ -23,8 +23,9 @@ from alerts.arrow_columns import (
 )
 from alerts.column_writer import Content
 from alerts.columns import Column
-from alerts.joining import Part, one_of
+from alerts.joining import Part
 from alerts.raised import ApartTexts
+from cep.batch.shared_columns import Chosen
 from cep.shard.scope import AS_THEY_ARE, Alike, json_column, summary_form
 from rules.typed import Emit, KeyRef, Rule
 from rules.types import Scalar, Type
@@ -43,9 +44,9 @@ _PYTHON = {
 }
 
 
-def content(rules: Sequence[Rule], of: Ints, alike: Alike) -> Content:
-    """The content of the alerts of decisions, of rules that tell alike; `of` has the place in `rules` of each
-    row's. Raises UnicodeEncodeError for a lone surrogate."""
+def content(rule: Rule, alike: Alike) -> Content:
+    """The content of the alerts of decisions of a rule, or of more that tell as it does. Raises
+    UnicodeEncodeError for a lone surrogate."""
     key = {name: _of_key(alike, name, type_) for name, type_ in alike.by}
     emit = {one.name: _emitted(one, key, alike) for one in alike.emitting}
     events = [(name, alike.scope.taken.arrow_ids(number)) for name, number in alike.steps]
@@ -54,11 +55,11 @@ def content(rules: Sequence[Rule], of: Ints, alike: Alike) -> Content:
         alike.kind,
         alike.time,
         key,
-        _summaries(rules, of, key, known),
+        _shown(rule, key, known),
         emit,
         events,
         alike.orders,
-        _withholding(rules[0], key, known, count),
+        _withholding(rule, key, known, count),
         _apart(alike),
     )
 
@@ -80,10 +81,8 @@ def _apart(alike: Alike) -> ApartTexts[Array] | None:
 
 
 def _of_key(alike: Alike, name: str, type_: Type) -> Texts:
-    values = alike.arrow_key(name)
-    if values is None or not _is_of(values, type_):
-        return _listed(alike.key(name), type_)
-    return _written(values, type_)
+    found = _in_arrow(alike.arrow_key(name), type_)
+    return _listed(alike.key(name), type_) if found is None else found
 
 
 def _emitted(one: Emit, key: Mapping[str, Texts], alike: Alike) -> Texts:
@@ -91,10 +90,18 @@ def _emitted(one: Emit, key: Mapping[str, Texts], alike: Alike) -> Texts:
         return key[one.value.name]
     if one.secret and alike.mask is not None:
         return _listed(alike.emitted(one), one.value.type)
-    values, type_ = alike.scope.arrow(one), one.value.type
-    if values is None or not _is_of(values, type_):
-        return _listed(alike.scope.values(one), type_)
-    return _written(values, type_)
+    found = _in_arrow(alike.scope.arrow(one), one.value.type)
+    return _listed(alike.scope.values(one), one.value.type) if found is None else found
+
+
+def _in_arrow(values: pa.Array | Chosen | None, type_: Type) -> Texts | None:
+    """The texts of values; None where Arrow has them not as those of a type."""
+    if isinstance(values, Chosen):
+        texts = values.column.texts(type_, _in_arrow) if values.column.often else None
+        if texts is not None:
+            return ChosenTexts(texts, values.rows)
+        values = values.array()
+    return _written(values, type_) if values is not None and _is_of(values, type_) else None
 
 
 def _is_of(values: pa.Array, type_: Type) -> bool:
@@ -116,16 +123,10 @@ def _written(values: pa.Array, type_: Type) -> Texts:
     return StringTexts(pc.if_else(values.is_null(), pa.scalar(None, pa.string()), times))
 
 
-def _summaries(
-    rules: Sequence[Rule], of: Ints, key: Mapping[str, Texts], known: Mapping[str, Texts]
-) -> Array:
-    forms = [summary_form(rule, tuple(key)) for rule in rules]
-    names, _ = forms[0]
-    first, *others = (one_of(texts, of) for texts in zip(*(texts for _, texts in forms), strict=True))
-    parts: list[Part] = [first]
-    for name, after in zip(names, others, strict=True):
-        parts += (known[name].plain if name in known else "null", after)
-    return joined_rows(parts, len(of))
+def _shown(rule: Rule, key: Mapping[str, Texts], known: Mapping[str, Texts]) -> Sequence[Part]:
+    """The values that summaries show."""
+    names, _ = summary_form(rule, tuple(key))
+    return [known[name].shown if name in known else "null" for name in names]
 
 
 def _withholding(

@@ -15,7 +15,8 @@ from alerts.alert import Kind
 from alerts.columns import Column
 from alerts.masking import Mask
 from alerts.notation import json_value
-from cep.batch.decisions import ByStep, Objects, Windows
+from cep.batch.decisions import ByStep, KeyValues, Windows
+from cep.batch.shared_columns import Chosen
 from cep.expressions.held import python
 from cep.expressions.scalar import compiled
 from rules.typed import (
@@ -45,7 +46,7 @@ class Scope:
 
     numbers: Mapping[str, int]
     taken: ByStep
-    keys: Mapping[str, pa.Array | Objects]
+    keys: Mapping[str, KeyValues]
     known: Mapping[str, pa.Array]
     row: int = 0
     _keys: dict[str, list[object]] = field(default_factory=dict)
@@ -67,7 +68,7 @@ class Scope:
             found.append(evaluator(self))
         return found
 
-    def arrow(self, one: Emit) -> pa.Array | None:
+    def arrow(self, one: Emit) -> pa.Array | Chosen | None:
         """The same in Arrow, of what is known or only looked up; None where it is in no one Arrow type."""
         if one.name in self.known:
             return self.known[one.name]
@@ -84,6 +85,7 @@ class Scope:
         """A field of each decision's key."""
         if name not in self._keys:
             values = self.keys[name]
+            values = values.array() if isinstance(values, Chosen) else values
             self._keys[name] = values.tolist() if isinstance(values, np.ndarray) else python(values)
         return self._keys[name]
 
@@ -151,7 +153,7 @@ class Alike:
         """The key's values of a name as alerts show them: of secret ones hashes, where there is a mask."""
         return self._masked(self.scope.of_key(name), name in self.secrets)
 
-    def arrow_key(self, name: str) -> pa.Array | None:
+    def arrow_key(self, name: str) -> pa.Array | Chosen | None:
         """The same in Arrow; None where it has to be listed."""
         values = self.scope.keys[name]
         hidden = self.mask is not None and name in self.secrets

@@ -21,9 +21,13 @@ class Keys:
     count: int
     rows: Ints | None = None
 
+    def places(self, numbers: Ints) -> Ints:
+        """The rows of the columns in which some keys stand."""
+        return numbers if self.rows is None else self.rows[numbers]
+
     def of(self, numbers: Ints) -> tuple[pa.Array, ...]:
         """The values of some keys, a column per field."""
-        rows = pa.array(numbers if self.rows is None else self.rows[numbers])
+        rows = pa.array(self.places(numbers))
         return tuple(column.take(rows) for column in self.columns)
 
     def python(self, numbers: Sequence[int]) -> dict[int, tuple[object, ...]]:

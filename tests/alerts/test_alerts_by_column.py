@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from alerts import notation
 from alerts.alert import Kind
-from alerts.arrow_columns import ListedTexts, Texts, texts_of, timestamps
+from alerts.arrow_columns import ListedTexts, StringTexts, Texts, texts_of, timestamps
 from alerts.column_writer import Content, Writing, written
 from alerts.columns import Column
 from alerts.raised import Apart, ApartTexts, Raised, Withholding, Writer
@@ -80,10 +80,11 @@ def test_alerts_by_column_are_those_one_by_one(data: st.DataObject) -> None:
     raising = Raising(pack, rule, severity, 5 if withheld else None)
     try:
         with kernel_in_use(data.draw(st.booleans())):
+            shown = [StringTexts(pa.array(summary, pa.string())).shown]
             in_arrow = written(
-                [Writing(writer, raising)], np.zeros(count, np.int64),
+                [Writing(writer, raising, ["", ""])], np.zeros(count, np.int64),
                 Content(
-                    kind, np.array(times), _texts(key), pa.array(summary, pa.string()), _texts(emit),
+                    kind, np.array(times), _texts(key), shown, _texts(emit),
                     [
                         (step, pa.array([",".join(Column(ids).json) for ids in of_each], pa.string()))
                         for step, of_each in taken.items()

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from alerts.ranks import FURTHER
 from cep.batch.decisions import Decisions, EventColumns, lengths
+from cep.batch.shared_columns import Chosen, SharedColumn
 from cep.batch.taken import EventBook
 from cep.collector import paused
 from cep.hashing.rows import ranked
@@ -72,8 +73,10 @@ def decisions_of(
         return []
     with paused():
         numbers, places = ranked([found.events for found in matched])
-        columns = EventColumns.of(len(numbers), [source[1:] for source in book.sources(numbers)])
-        of_keys = keys.of(np.concatenate([found.key for found in matched]))
+        size = sum(len(found.time) for found in matched)
+        sources = [source[1:] for source in book.sources(numbers)]
+        columns = EventColumns.of(len(numbers), sources, named=size)
+        of_keys = [SharedColumn(column, size >= keys.count) for column in keys.columns]
         orders = _orders(
             np.concatenate([found.by_event for found in matched]),
             np.concatenate([lengths(found.ends) for found in matched]),
@@ -82,13 +85,14 @@ def decisions_of(
         decided, first = [], 0
         for found, events in zip(matched, places, strict=True):
             some = slice(first, first := first + len(found.time))
+            key = keys.places(found.key)
             raising = np.flatnonzero(np.bincount(found.rule))
             decided.append(
                 Decisions(
                     tuple(rules[number] for number in raising.tolist()),
                     np.searchsorted(raising, found.rule),
                     found.time,
-                    [column[some] for column in of_keys],
+                    [Chosen(column, key) for column in of_keys],
                     orders[some],
                     found.timeout,
                     found.ends,
