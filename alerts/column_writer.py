@@ -17,7 +17,7 @@ from alerts.bodies import Bodies
 from alerts.joining import Part, digests, joined, one_of
 from alerts.notation_columns import digits
 from alerts.patience import count_alerts
-from alerts.raised import ApartTexts, Writer
+from alerts.raised import ApartTexts, Writer, columns_apart
 from alerts.raised_columns import RaisedColumns, Raising
 from alerts.ranks import END
 
@@ -69,15 +69,12 @@ def written(rules: Sequence[Writing], of: Ints, content: Content) -> RaisedColum
     key = list(content.key.values())
     size = len(content.time)
     count_alerts(size)
-    apart = content.apart
-    by = joined_rows(["null"], size) if apart is None else apart.by
+    by, estimates = columns_apart(content.apart, content.kind, "")
     steps_told = taken if content.kind != "window" else []
-    ids = digests(joined(_between(identity, [*(one.canonical for one in key), *steps_told, by])))
-    estimates = None if apart is None else apart.approximate
+    ids = digests(joined_rows(_between(identity, [*(one.canonical for one in key), *steps_told, *by]), size))
     emitted = [one.json for one in content.emit.values()]
     shown = [*(one.json for one in key), *content.summary]
-    said = [digits(ids), timestamps(content.time), *shown, *emitted, *taken]
-    said.append(joined_rows([""], size) if estimates is None else estimates)
+    said = [digits(ids), timestamps(content.time), *shown, *emitted, *taken, *estimates]
     places = joined([*(one.ranked for one in key), END, content.orders, END], pa.binary())
     held = content.withholding
     return RaisedColumns(

@@ -48,6 +48,18 @@ class ApartTexts(Generic[Of]):
     approximate: Of | None
 
 
+T = TypeVar("T")
+
+
+def columns_apart(apart: ApartTexts[T] | None, kind: Kind, none: T) -> tuple[list[T], list[T]]:
+    """What fills the gaps of a kind behind all others (`Writer.forms`): those of ids, and of alerts. `none`:
+    the names of no estimate."""
+    if apart is None:
+        return [], []
+    estimates = none if apart.approximate is None else apart.approximate
+    return [apart.by], [estimates] if kind == "window" else []
+
+
 class Withholding(NamedTuple):
     """A rule's suppression as it concerns one alert: equal `key` and less than `duration` ns apart."""
 
@@ -184,10 +196,9 @@ class Writer:
         size = len(times)
         keys, emitted = [one.json for one in key.values()], [one.json for one in emit.values()]
         canonical = [one.canonical for one in key.values()]
-        told = ApartTexts(["null"] * size, None) if apart is None else apart
-        ids = digests(filled(identity, [*canonical, *(taken if kind != "window" else ()), told.by], size))
-        estimates = [""] * size if told.approximate is None else told.approximate
-        parts = [ids, timestamps(times), *keys, summary.json, *emitted, *taken, estimates]
+        by, estimates = columns_apart(apart, kind, [""] * size)
+        ids = digests(filled(identity, [*canonical, *(taken if kind != "window" else ()), *by], size))
+        parts = [ids, timestamps(times), *keys, summary.json, *emitted, *taken, *estimates]
         bodies = filled(alert, parts, size)
         if not all(map(str.isascii, bodies)):
             bodies = [body if body.isascii() else self._storable(body) for body in bodies]
@@ -223,14 +234,15 @@ class Writer:
         names = ",".join(_encode(name) for name in (self._pack, self._rule, self._structure, kind))
         keys = ",".join(GAP for _ in key)
         taken = ",".join(f"[{_encode(step)},[{GAP}]]" for step in steps)
-        identity = f"[{names},[{keys}],[{taken}],{GAP},null]"
+        identity = f"[{names},[{keys}],[{taken}],{GAP if kind == 'hit' else 'null'},null]"
         if kind == "window":
             identity = f"[{names},[{keys}],[],null,{GAP}]"
         events = ",".join(f"{_encode(step)}:[{GAP}]" for step in steps)
         shown = _encode(GAP.join(summary)).replace(_encode(GAP)[1:-1], GAP) if summary else GAP
+        estimates = GAP if kind == "window" else ""
         alert = (
             f'{{"id":"{GAP}",{self._head(kind)}"time":"{GAP}","key":{{{_members(key)}}},"summary":{shown},'
-            f'"emit":{{{_members(emit)}}},"events":{{{events}}}{self._tail}{GAP}]}}'
+            f'"emit":{{{_members(emit)}}},"events":{{{events}}}{self._tail}{estimates}]}}'
         )
         return identity.split(GAP), alert.split(GAP)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import string
+from json.encoder import encode_basestring
 
 import numpy as np
 import pyarrow as pa
@@ -15,9 +16,10 @@ from hypothesis import strategies as st
 
 from alerts import notation
 from alerts.alert import Kind
-from alerts.arrow_columns import ListedTexts, StringTexts, Texts, texts_of, timestamps
+from alerts.arrow_columns import ChosenTexts, ListedTexts, StringTexts, Texts, texts_of, timestamps
 from alerts.column_writer import Content, Writing, written
 from alerts.columns import Column
+from alerts.joining import joined
 from alerts.raised import Apart, ApartTexts, Raised, Withholding, Writer
 from alerts.raised_columns import RaisedColumns, Raising
 from alerts.ranks import decided, rank
@@ -152,15 +154,24 @@ DOUBLES = (
         lambda one: (
             st.lists(st.none() | one, min_size=1, max_size=20) | st.lists(one, min_size=1, max_size=20)
         )
-    )
+    ),
+    st.data(),
 )
-def test_arrow_writes_what_python_writes(values: list[object]) -> None:
+def test_arrow_writes_what_python_writes(values: list[object], data: st.DataObject) -> None:
     """Doubles of every size, the ends of the range of whole numbers, all that JSON escapes."""
     (type_,) = set(map(type, values)) - {type(None)} or {str}
     arrow = texts_of(pa.array(values, pa.string() if type_ is str else None))
     column = Column(values)
-    for name in ("json", "canonical", "plain", "ranked"):
-        assert getattr(arrow, name).to_pylist() == getattr(column, name), name
+    rows = data.draw(st.lists(st.integers(0, len(values) - 1), min_size=1, max_size=30))
+    for name in ("json", "canonical", "ranked", "shown"):
+        texts = getattr(column, "plain" if name == "shown" else name)
+        expected = [encode_basestring(text)[1:-1] for text in texts] if name == "shown" else texts
+        assert getattr(arrow, name).to_pylist() == expected, name
+        # Once more as texts of which each row has one.
+        type_ = pa.binary() if name == "ranked" else pa.string()
+        with kernel_in_use(data.draw(st.booleans())):
+            found = joined([getattr(ChosenTexts(arrow, np.array(rows)), name)], type_)
+        assert found.to_pylist() == [expected[row] for row in rows], name
 
 
 @given(st.lists(TIMES | st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=10))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -19,7 +19,8 @@ from alerts.alert import Kind
 from alerts.notation import json_value
 from alerts.raised import Raised
 from alerts.ranks import decided
-from cep.batch.decisions import Decisions, EventColumns, objects
+from cep.batch.decisions import Decisions, EventColumns, KeyValues, objects
+from cep.batch.shared_columns import Chosen, SharedColumn
 from cep.events import arrow_type
 from cep.expressions.held import as_held, value_at
 from cep.expressions.scalar import aggregate_of, evaluate
@@ -102,7 +103,9 @@ def test_every_sample_is_one_that_the_front_end_takes(sample: str) -> None:
     assert planned(f"rule r {{ by {key}  match a: e+ -> b: e? -> c: e  within 1 hour  emit one = {sample} }}")
 
 
-def columns(plans: list[RulePlan], events: list[dict[str, object]], ids: list[str], cut: int) -> EventColumns:
+def columns(
+    plans: list[RulePlan], events: list[dict[str, object]], ids: list[str], cut: int, often: bool
+) -> EventColumns:
     """The events in two tables, with the fields that the rules name."""
     paths: set[Path] = set()
     for rule in (plan.rule for plan in plans):
@@ -119,7 +122,7 @@ def columns(plans: list[RulePlan], events: list[dict[str, object]], ids: list[st
         (table.slice(first, end - first), np.arange(first, end), np.arange(end - first))
         for first, end in ((0, cut), (cut, len(events)))
     ]
-    return EventColumns.of(len(events), sources)
+    return EventColumns.of(len(events), sources, named=len(events) if often else 0)
 
 
 def one_by_one(plan: RulePlan, decisions: list[dict[str, Any]], names: list[str]) -> list[Raised]:
@@ -143,6 +146,29 @@ def one_by_one(plan: RulePlan, decisions: list[dict[str, Any]], names: list[str]
     return found
 
 
+FORMS = ("values", "arrow", "chosen")
+"""Forms of keys: Python values, Arrow, chosen out of a column. In the last one texts of the events' columns
+are made once, too. In all but the first the decisions of all rules are one table."""
+
+
+def keys(of_rules: Sequence[tuple[RulePlan, list[dict[str, Any]]]], form: str) -> list[list[KeyValues]]:
+    """The columns of keys of each rule's decisions; the rules have the same."""
+    by = of_rules[0][0].rule.by
+    types = () if by is None else by.types
+    listed = [list(zip(*[one["key"] for one in decisions], strict=True)) for _, decisions in of_rules]
+    if form == "values":
+        return [list(map(objects, columns)) for columns in listed]
+    held = [
+        [as_held(pa.array(values, arrow_type(type_))) for values, type_ in zip(columns, types, strict=True)]
+        for columns in listed
+    ]
+    if form == "arrow":
+        return held
+    whole = [SharedColumn(pa.concat_arrays(of_each), True) for of_each in zip(*held, strict=True)]
+    ends = np.cumsum([len(decisions) for _, decisions in of_rules])
+    return [[Chosen(column, rows) for column in whole] for rows in np.split(np.arange(ends[-1]), ends[:-1])]
+
+
 Taken = list[tuple[str, dict[str, object]]]
 
 
@@ -151,10 +177,10 @@ def by_column(
     names: list[str],
     cut: int,
     many: int,
-    in_arrow: bool,
+    form: str,
 ) -> list[Raised]:
-    """The alerts as the engine writes them, in Arrow where so `many` decisions have one form; with keys in
-    Arrow, or as values. The events of all rules are in the same columns."""
+    """The alerts as the engine writes them, in Arrow where so `many` decisions have one form; with keys as
+    FORMS says. The events of all rules are in the same columns."""
     taken = [
         [
             (names.index(step), id_, event)
@@ -167,22 +193,17 @@ def by_column(
     whole: Taken = [(id_, event) for of_rule in taken for _, id_, event in of_rule]
     events = columns(
         [plan for plan, _ in of_rules], [event for _, event in whole], [id_ for id_, _ in whole],
-        min(cut, len(whole)),
+        min(cut, len(whole)), form == "chosen",
     )  # fmt: skip
     found, first = [], 0
-    for (plan, decisions), mine in zip(of_rules, taken, strict=True):
+    for (plan, decisions), mine, of_keys in zip(of_rules, taken, keys(of_rules, form), strict=True):
         lengths = [sum(len(events) for events in one["steps"].values()) for one in decisions]
-        types = () if plan.rule.by is None else plan.rule.by.types
-        keys = zip(zip(*[one["key"] for one in decisions], strict=True), types, strict=True)
         found.append(
             Decisions(
                 (plan,),
                 np.zeros(len(decisions), np.int64),
                 np.array([one["time"] for one in decisions]),
-                [
-                    as_held(pa.array(values, arrow_type(type_))) if in_arrow else objects(values)
-                    for values, type_ in keys
-                ],
+                of_keys,
                 pa.array([decided(one["order"]) for one in decisions], pa.binary()),
                 np.array([one["timeout"] for one in decisions]),
                 np.cumsum(lengths),
@@ -192,6 +213,7 @@ def by_column(
             )
         )
         first += len(mine)
+    found = found if form == "values" else [Decisions.together(found)]
     return [one for part in rendered(found, many=many) for one in part]
 
 
@@ -223,8 +245,8 @@ def test_matches_by_column_are_those_one_by_one(data: st.DataObject) -> None:
     names, cut = ["a", "b", "c"], data.draw(st.integers(0, 9))
     of_rules = [(plan, drawn(plan, data)) for plan in plans]
     expected = sorted(one for plan, decisions in of_rules for one in one_by_one(plan, decisions, names))
-    for many, in_arrow in product((1, 3, MANY), (False, True)):
-        assert sorted(by_column(of_rules, names, cut, many, in_arrow)) == expected
+    for many, form in product((1, 3, MANY), FORMS):
+        assert sorted(by_column(of_rules, names, cut, many, form)) == expected
 
 
 def drawn(plan: RulePlan, data: st.DataObject) -> list[dict[str, Any]]:
@@ -264,5 +286,5 @@ def test_events_by_column_are_those_one_by_one(data: st.DataObject) -> None:
         steps = {"e": [(data.draw(IDS), event)]}
         decisions.append({"time": 5, "timeout": False, "steps": steps, "key": key, "order": order})
     expected, cut = one_by_one(plan, decisions, ["e"]), data.draw(st.integers(0, 4))
-    for many, in_arrow in product((1, MANY), (False, True)):
-        assert by_column([(plan, decisions)], ["e"], cut, many, in_arrow) == expected
+    for many, form in product((1, MANY), FORMS):
+        assert by_column([(plan, decisions)], ["e"], cut, many, form) == expected
