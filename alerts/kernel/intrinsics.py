@@ -50,6 +50,10 @@ class _Code(Code):
         return builder.inttoptr(address, cls.byte.as_pointer())
 
     @classmethod
+    def address_of(cls, builder: Any, place: Any) -> Any:
+        return builder.ptrtoint(place, cls.word)
+
+    @classmethod
     def offset_at(cls, builder: Any, address: Any) -> Any:
         return builder.zext(cls.load(builder, cls.at_address(builder, address), cls.number), cls.word)
 
@@ -132,6 +136,8 @@ CONSTANTS = _Code.roots(3, ROUNDS)
 FIRST = np.array(_Code.roots(2, STATE), np.uint32)
 """The words that a digest begins with."""
 
+address_of: Callable[[Data, int], int] = instruction(types.int64, "ab", _Code.address_of)
+"""The address of a place."""
 offset_at: Callable[[int], int] = instruction(types.int64, "a", _Code.offset_at)
 """The number of four bytes at an address, without a sign."""
 long_offset_at: Callable[[int], int] = instruction(types.int64, "a", _Code.long_offset_at)
