@@ -21,7 +21,8 @@ from alerts.columns import Column
 from alerts.joining import OneOf, Part, bytes_of, joined
 from alerts.notation import number
 from alerts.notation_columns import doubles, moments
-from alerts.ranks import double_ranks, value_rank, whole_ranks
+from alerts.rank_columns import double_ranks, whole_ranks
+from alerts.ranks import value_rank
 
 Ints = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]

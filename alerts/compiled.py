@@ -30,6 +30,7 @@ class Kernel(NamedTuple):
     write_moments: Callable[..., None]
     write_doubles: Callable[..., None]
     write_digits: Callable[..., None]
+    write_orders: Callable[..., None]
 
 
 DIGESTS = digests_by_instruction if has(digests_by_instruction.FEATURE) else digests_in_lanes

@@ -10,21 +10,16 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from alerts.forms import filled, utf8
 from alerts.identity import canonical
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
 _WHOLE = struct.Struct(">Q").pack
 _DOUBLE = struct.Struct(">d").pack
-_OFFSET = 1 << 63
+OFFSET = 1 << 63
 FURTHER = b"\1"
 """Stands before each number of an order of decision, which is eight bytes: an unsigned one, 2**63 added."""
-_NULL, _FALSE, _TRUE, _NUMBER, _STRING, _OTHER, END = (bytes([n]) for n in (1, 2, 3, 4, 5, 6, 0))
+_NULL, _FALSE, _TRUE, NUMBER, _STRING, _OTHER, END = (bytes([n]) for n in (1, 2, 3, 4, 5, 6, 0))
 
 
 def rank(
@@ -48,7 +43,7 @@ def ranks(
 ) -> list[bytes]:
     """The ranks of many alerts of a rule, from what `value_rank` says of each field of their keys, and
     `decided` of their orders."""
-    of_time, of_keys = list(map(_WHOLE, map(_OFFSET.__add__, times))), list(keys)
+    of_time, of_keys = list(map(_WHOLE, map(OFFSET.__add__, times))), list(keys)
     form = [b"", rule_rank(rule, pack), *[b""] * len(of_keys), END, b""]
     form[-3] += END
     return filled(form, [of_time, *of_keys, orders, utf8(ids)], len(times))
@@ -70,7 +65,7 @@ def decided(order: Iterable[int]) -> bytes:
 
 
 def _whole(number: int) -> bytes:
-    return _WHOLE(number + _OFFSET)
+    return _WHOLE(number + OFFSET)
 
 
 def _string(text: str) -> bytes:
@@ -93,7 +88,7 @@ def value_rank(value: object) -> bytes:
         case bool():
             return _TRUE if value else _FALSE
         case int() | float():
-            return _NUMBER + _number(value)
+            return NUMBER + _number(value)
         case str():
             return _STRING + _string(value)
         case _:
@@ -104,37 +99,6 @@ def _number(value: float) -> bytes:
     """The nearest double, then by how much a whole number lies above it: rounding keeps their order."""
     nearest = float(value)
     bits = int.from_bytes(_DOUBLE(nearest + 0.0), "big")
-    ordered = bits ^ (0xFFFF_FFFF_FFFF_FFFF if bits >> 63 else _OFFSET)
+    ordered = bits ^ (0xFFFF_FFFF_FFFF_FFFF if bits >> 63 else OFFSET)
     rest = value - int(nearest) if isinstance(value, int) else 0
     return _WHOLE(ordered) + _whole(rest)
-
-
-def double_ranks(values: npt.NDArray[np.float64]) -> npt.NDArray[np.uint8]:
-    """As `value_rank`, of finite doubles: a row of 17 bytes each."""
-    import numpy as np
-
-    return _number_ranks(values, np.zeros(len(values), np.int64))
-
-
-def whole_ranks(values: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
-    """As `value_rank`, of whole numbers: a row of 17 bytes each."""
-    import numpy as np
-
-    nearest = values.astype(np.float64)
-    # 2**63 is the one double that rounding can come to and int64 does not have
-    at_end = nearest >= 2.0**63
-    rest = values - np.where(at_end, 0, nearest).astype(np.int64)
-    return _number_ranks(nearest, np.where(at_end, values - np.int64(2**63 - 1) - 1, rest))
-
-
-def _number_ranks(nearest: npt.NDArray[np.float64], rest: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
-    import numpy as np
-
-    bits = (nearest + 0.0).view(np.uint64)
-    offset = np.uint64(_OFFSET)
-    ordered = np.where(bits >= offset, ~bits, bits ^ offset)
-    rows = np.empty((len(bits), 17), np.uint8)
-    rows[:, 0] = _NUMBER[0]
-    rows[:, 1:9] = ordered.astype(">u8").view(np.uint8).reshape(-1, 8)
-    rows[:, 9:] = (rest.view(np.uint64) ^ offset).astype(">u8").view(np.uint8).reshape(-1, 8)
-    return rows

@@ -26,5 +26,7 @@ BLOCK, DIGEST = SCHEDULED * WORD, STATE * WORD
 """Bytes."""
 ROOM = LANES * (BLOCK + DIGEST)
 """Bytes that it takes to digest texts."""
+ORDER = 9
+"""Bytes of each number of an order of decision."""
 MOMENT, DOUBLE = 30, 24
 """Bytes of the longest text of a time, and of a double."""

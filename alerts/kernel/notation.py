@@ -1,4 +1,5 @@
-"""Numbers and times as alerts write them (alerts.notation), a text behind the other; and digests in digits.
+"""Numbers and times as alerts write them (alerts.notation), a text behind the other; digests in digits;
+orders of decision (alerts.ranks).
 
 A text is written where it will lie: `texts` has room for the longest of each row, `ends` says where each
 begins and the last ends.
@@ -11,19 +12,22 @@ from typing import Annotated
 import numpy as np
 import numpy.typing as npt
 
-from alerts.kernel.intrinsics import Bytes
-from alerts.kernel.layout import DOUBLE, MOMENT
+from alerts.kernel.intrinsics import Bytes, put_big_word
+from alerts.kernel.layout import DOUBLE, MOMENT, ORDER
 from kernels.family import inlined
 from kernels.instructions import long_at, put_long
 
 Doubles = Annotated[npt.NDArray[np.float64], "read only"]
 Times = Annotated[npt.NDArray[np.int64], "read only"]
+Numbers = Annotated[npt.NDArray[np.int64], "read only"]
 Rows = Annotated[npt.NDArray[np.uint8], "read only"]
 Offsets = npt.NDArray[np.int32]
 
 DAY, NANOS = 86_400, 1_000_000_000
-WORD = 8
-"""Bytes that are copied at once."""
+WORD, HALF = 8, 32
+"""Bytes that are copied at once; bits of half a number."""
+FURTHER, SIGN = 1, 1 << 31
+"""Stands before each number of an order of decision; turns its sign, in its upper half."""
 TICK = 11
 """Bytes of a date and the `T` behind it."""
 ZERO, POINT, MINUS, DASH, COLON, TEE, ZED = 0x30, 0x2E, 0x2D, 0x2D, 0x3A, 0x54, 0x5A
@@ -179,3 +183,23 @@ def write_digits(rows: Rows, texts: Bytes) -> None:
         high, low = byte >> 4, byte & 15
         texts[2 * place] = ZERO + high + (LETTERS if high > 9 else 0)
         texts[2 * place + 1] = ZERO + low + (LETTERS if low > 9 else 0)
+
+
+@inlined
+def put_order(texts: Bytes, at: int, number: int) -> int:
+    """Write a number of an order of decision; where it ends."""
+    texts[at] = FURTHER
+    put_big_word(texts, at + 1, np.uint32((number >> HALF) ^ SIGN))
+    put_big_word(texts, at + 1 + WORD // 2, np.uint32(number))
+    return at + ORDER
+
+
+def write_orders(first: Numbers, further: Numbers, ends: Numbers, texts: Bytes) -> None:
+    """Orders of decision, each of which begins with a number of `first`; then come those of `further` up to
+    its end."""
+    at = begin = 0
+    for row in range(len(first)):
+        at = put_order(texts, at, first[row])
+        for number in range(begin, ends[row]):
+            at = put_order(texts, at, further[number])
+        begin = ends[row]

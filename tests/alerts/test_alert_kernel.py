@@ -19,6 +19,8 @@ from alerts.joining import Columns, OneOf, Part, bytes_of, digests, joined
 from alerts.kernel import digests_by_instruction, digests_in_lanes, intrinsics, layout
 from alerts.notation import number, timestamp
 from alerts.notation_columns import digits, doubles, moments
+from alerts.rank_columns import orders
+from alerts.ranks import decided
 from kernels.family import Family
 from kernels.loader import load
 from kernels.processor import has
@@ -219,3 +221,18 @@ def test_a_lone_surrogate_is_no_part() -> None:
 def test_columns_of_different_lengths_are_refused() -> None:
     with kernel_in_use(True), pytest.raises(pa.ArrowInvalid):
         joined([pa.array(["a", "b"]), pa.array(["c"])])
+
+
+NUMBERS = st.integers(-(2**63), 2**63 - 1)
+
+
+@settings(max_examples=examples(150), deadline=None)
+@given(st.lists(st.tuples(NUMBERS, st.lists(NUMBERS, max_size=4)), min_size=1, max_size=20), st.booleans())
+def test_orders_of_decision_are_written_as_one_by_one(
+    given_orders: list[tuple[int, list[int]]], wanted: bool
+) -> None:
+    further = [number for _, numbers in given_orders for number in numbers]
+    ends = np.cumsum([len(numbers) for _, numbers in given_orders])
+    with kernel_in_use(wanted):
+        found = orders(np.array([first for first, _ in given_orders]), np.array(further, np.int64), ends)
+    assert found.to_pylist() == [decided((first, *numbers)) for first, numbers in given_orders]

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
-from alerts.ranks import FURTHER
+from alerts.rank_columns import orders
 from cep.batch.decisions import Decisions, EventColumns, lengths
 from cep.batch.shared_columns import Chosen, SharedColumn
 from cep.batch.taken import EventBook
@@ -68,7 +67,7 @@ class Matches:
 def decisions_of(
     rules: Sequence[RulePlan], matched: Sequence[Matches], keys: Keys, book: EventBook
 ) -> list[Decisions]:
-    """The matches of a space of these rules."""
+    """The matches of a space with these rules. At an instant deadlines come first, then earlier events."""
     if not matched:
         return []
     with paused():
@@ -77,10 +76,10 @@ def decisions_of(
         sources = [source[1:] for source in book.sources(numbers)]
         columns = EventColumns.of(len(numbers), sources, named=size)
         of_keys = [SharedColumn(column, size >= keys.count) for column in keys.columns]
-        orders = _orders(
+        of_all = orders(
             np.concatenate([found.by_event for found in matched]),
-            np.concatenate([lengths(found.ends) for found in matched]),
             np.concatenate([found.sequences for found in matched]),
+            np.cumsum(np.concatenate([lengths(found.ends) for found in matched])),
         )
         decided, first = [], 0
         for found, events in zip(matched, places, strict=True):
@@ -93,7 +92,7 @@ def decisions_of(
                     np.searchsorted(raising, found.rule),
                     found.time,
                     [Chosen(column, key) for column in of_keys],
-                    orders[some],
+                    of_all[some],
                     found.timeout,
                     found.ends,
                     found.steps,
@@ -102,21 +101,3 @@ def decisions_of(
                 )
             )
         return decided
-
-
-def _orders(by_event: Ints, counts: Ints, sequences: Ints) -> pa.BinaryArray:
-    """The order of decision of matches, which took so many events each: at an instant deadlines come first,
-    then earlier events taken."""
-    size, ends = len(counts), np.cumsum(counts)
-    begins = ends - counts + np.arange(size)
-    numbers = np.empty(size + len(sequences), np.int64)
-    of_chain = np.ones(len(numbers), bool)
-    of_chain[begins] = False
-    numbers[begins], numbers[of_chain] = by_event, sequences
-    rows = np.empty((len(numbers), 9), np.uint8)
-    rows[:, 0] = FURTHER[0]
-    rows[:, 1:] = (numbers.view(np.uint64) ^ np.uint64(1 << 63)).astype(">u8").view(np.uint8).reshape(-1, 8)
-    stops = np.concatenate(([0], (ends + np.arange(size) + 1) * 9)).astype(np.int32)
-    return pa.BinaryArray.from_buffers(
-        pa.binary(), size, [None, pa.py_buffer(stops), pa.py_buffer(rows.reshape(-1))]
-    )

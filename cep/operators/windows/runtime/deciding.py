@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
-from alerts.ranks import FURTHER
+from alerts.rank_columns import orders
 from cep.batch.decisions import Decisions, EventColumns, Windows
 from cep.collector import paused
 from cep.counters import Overflows
@@ -155,13 +155,5 @@ def _part(table: pa.Table, rows: slice) -> pa.Table:
 def _orders(starts: Ints, at: Ints) -> pa.BinaryArray:
     """The order of decision: at an instant time comes first, then events in their order; of windows that are
     judged at one event the earliest."""
-    by_event = at != AT_ITS_END
-    numbers = np.stack((by_event.astype(np.int64), at, starts), axis=1)
-    rows = np.empty((*numbers.shape, 9), np.uint8)
-    rows[:, :, 0] = FURTHER[0]
-    rows[:, :, 1:] = (numbers ^ np.int64(-(1 << 63))).astype(">i8").view(np.uint8).reshape(*numbers.shape, 8)
-    size = rows[0].size
-    ends = np.arange(len(rows) + 1, dtype=np.int32) * size
-    return pa.BinaryArray.from_buffers(
-        pa.binary(), len(rows), [None, pa.py_buffer(ends), pa.py_buffer(rows.reshape(-1))]
-    )
+    further = np.stack((at, starts), axis=1)
+    return orders((at != AT_ITS_END).astype(np.int64), further.ravel(), np.arange(1, len(at) + 1) * 2)
