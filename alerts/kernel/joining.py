@@ -62,7 +62,8 @@ def find_ends(parts: Parts, ends: Ints) -> None:
 def copy_bytes(address: int, length: int, limit: int, to: Bytes, at: int) -> None:
     """Copy bytes of which none may be read from `limit` on; up to SLACK more bytes are written."""
     if address + length + WIDTH <= limit:
-        for done in range(0, length, WIDTH):
+        copy_wide(address, to, at)
+        for done in range(WIDTH, length, WIDTH):
             copy_wide(address + done, to, at + done)
     else:
         for done in range(length):
