@@ -6,7 +6,7 @@ Other doubles, and strings that JSON escapes, are written by Python, those alone
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from json.encoder import encode_basestring
@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from alerts.columns import Column
-from alerts.joining import OneOf, Part, bytes_of, joined
+from alerts.joining import OneOf, bytes_of, joined
 from alerts.notation import number
 from alerts.notation_columns import doubles, moments
 from alerts.rank_columns import double_ranks, whole_ranks
@@ -225,13 +225,6 @@ def texts_of(values: pa.Array) -> Texts:
     if pa.types.is_string(values.type):
         return StringTexts(values)
     return DoubleTexts(values) if pa.types.is_float64(values.type) else PlainTexts(values)
-
-
-def joined_rows(parts: Sequence[Part], size: int) -> Array:
-    """As `joined`, of so many rows also where every part is the same for all."""
-    if any(not isinstance(part, str) for part in parts):
-        return joined(parts)
-    return pa.repeat(pa.scalar("".join(map(str, parts))), size)
 
 
 def quoted(texts: pa.Array) -> Array:

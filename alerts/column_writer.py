@@ -9,19 +9,15 @@ from itertools import chain, zip_longest
 from json.encoder import encode_basestring
 from typing import NamedTuple
 
-import pyarrow as pa
-
 from alerts.alert import Kind
-from alerts.arrow_columns import Array, Ints, Texts, joined_rows, timestamps
-from alerts.bodies import Bodies
-from alerts.joining import Part, digests, joined, one_of
+from alerts.arrow_columns import Array, Ints, Texts, timestamps
+from alerts.joining import Part, digests, joined_rows, one_of
+from alerts.lazy_texts import LazyTexts
 from alerts.notation_columns import digits
 from alerts.patience import count_alerts
 from alerts.raised import ApartTexts, Writer, columns_apart
-from alerts.raised_columns import RaisedColumns, Raising
+from alerts.raised_columns import BODY, KEY, PLACE, WITHHOLDING, RaisedColumns, Raising
 from alerts.ranks import END
-
-_WITHOUT = pa.scalar(b"", pa.large_binary())
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +27,7 @@ class Content:
     `time` in ns since 1970 UTC. `summary` are the values that summaries show, as `Texts.shown` has them;
     `events` has for each step the ids taken, as JSON strings with commas between; `orders` are as
     `alerts.ranks.decided` gives them. `withholding` are the keys that suppression
-    goes by, None if the rule has none.
+    goes by, in parts; a rule without it has none.
     """
 
     kind: Kind
@@ -41,7 +37,7 @@ class Content:
     emit: Mapping[str, Texts]
     events: Sequence[tuple[str, Part]]
     orders: Array
-    withholding: Array | None = None
+    withholding: Sequence[Part] = ("",)
     apart: ApartTexts[Array] | None = None
 
 
@@ -75,26 +71,27 @@ def written(rules: Sequence[Writing], of: Ints, content: Content) -> RaisedColum
     emitted = [one.json for one in content.emit.values()]
     shown = [*(one.json for one in key), *content.summary]
     said = [digits(ids), timestamps(content.time), *shown, *emitted, *taken, *estimates]
-    places = joined([*(one.ranked for one in key), END, content.orders, END], pa.binary())
-    held = content.withholding
+    texts = {
+        BODY: _between(alert, said),
+        PLACE: [*(one.ranked for one in key), END, content.orders, END],
+        WITHHOLDING: content.withholding,
+        KEY: _object(content.key),
+    }
     return RaisedColumns(
         tuple(one.raising for one in rules),
         of,
         content.time,
         ids,
-        Bodies.of_parts(_between(alert, said)),
-        places.cast(pa.large_binary()),
-        pa.repeat(_WITHOUT, size) if held is None else held.cast(pa.large_binary()),
-        _objects(content.key, size).cast(pa.large_binary()),
+        LazyTexts.of_parts(texts, size),
     )
 
 
-def _objects(fields: Mapping[str, Texts], size: int) -> Array:
-    """JSON objects of these fields."""
-    parts: list[Array | str] = []
+def _object(fields: Mapping[str, Texts]) -> list[Part]:
+    """JSON objects of these fields, in parts."""
+    parts: list[Part] = []
     for name, values in fields.items():
         parts += (f"{',' if parts else '{'}{encode_basestring(name)}:", values.json)
-    return joined_rows([*parts, "}"] if parts else ["{}"], size)
+    return [*parts, "}"] if parts else ["{}"]
 
 
 def _between(form: Sequence[Part], columns: Sequence[Part]) -> list[Part]:

@@ -84,11 +84,22 @@ def joined(parts: Sequence[Part], type_: pa.DataType = _STRING) -> Array:
     return pc.binary_join_element_wise(*(_part(part, type_) for part in parts), _NOTHING[type_])
 
 
-def unjoined(parts: Sequence[Part]) -> Unjoined | Array:
-    """The rows of parts for `Columns`, of strings of which none is null; without the kernel, joined."""
-    kernel, size = _kernel_for_rows_of(parts)
+def joined_rows(parts: Sequence[Part], size: int) -> Array:
+    """As `joined`, of so many rows also where every part is the same for all."""
+    if any(not isinstance(part, str) for part in parts):
+        return joined(parts)
+    return pa.repeat(pa.scalar("".join(map(str, parts))), size)
+
+
+def unjoined(parts: Sequence[Part], size: int) -> Unjoined | Array:
+    """So many rows of parts for `Columns`, of which none is null; without the kernel, joined."""
+    same = [_octets(part) for part in parts if isinstance(part, str | bytes)]
+    if len(same) == len(parts):
+        return pa.repeat(pa.scalar(b"".join(same), pa.large_binary()), size)
+    kernel, _ = _kernel_for_rows_of(parts)
     if kernel is None:
-        return joined(parts).cast(pa.large_binary())
+        of_bytes = any(isinstance(part, bytes) for part in parts)
+        return joined(parts, pa.binary() if of_bytes else _STRING).cast(pa.large_binary())
     numbers, held = _numbers_of(parts)
     ends = np.empty(size + 1, np.int64)
     kernel.find_ends(numbers, ends)

@@ -13,8 +13,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from alerts.arrow_columns import Ints
-from alerts.bodies import Binary, Bodies
-from alerts.joining import bytes_of, chosen, pieces
+from alerts.joining import bytes_of, pieces
+from alerts.lazy_texts import LazyTexts
 from alerts.raised import Raised, Withholding, speaking, storable
 from alerts.ranks import instant_rank, rule_rank
 
@@ -27,8 +27,8 @@ LINES = 8_192
 """Alerts that are written as lines at once."""
 _KEY = ',"key":'
 """Stands in no string of JSON, where a quotation mark is escaped."""
-_TEXTS = ("places", "withholding", "keys")
-"""What is copied where alerts are chosen."""
+BODY, PLACE, WITHHOLDING, KEY = "body", "place", "withholding", "key"
+"""Names of texts."""
 _DECODER = json.JSONDecoder()
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
@@ -47,18 +47,15 @@ class RaisedColumns(Sequence[Raised]):
     """Alerts before suppression, a row each; reading one row makes a `Raised`.
 
     `rule` is the place in `rules` of each alert's rule, `time` event time in ns since 1970 UTC; `ids` have 32
-    bytes each. `places` rank alerts of one instant and rule, but for the id; `withholding` are the keys that
-    suppression goes by, empty where the rule has none; `keys` those of bodies, JSON.
+    bytes each. Of `texts` BODY is JSON; PLACE ranks alerts of one instant and rule, but for the id;
+    WITHHOLDING is the key that suppression goes by, empty where the rule has none; KEY is the body's, JSON.
     """
 
     rules: tuple[Raising, ...]
     rule: Ints
     time: Ints
     ids: Ids
-    bodies: Bodies
-    places: Binary
-    withholding: Binary
-    keys: Binary
+    texts: LazyTexts
 
     @classmethod
     def of(cls, raised: Sequence[Raised]) -> RaisedColumns:
@@ -72,16 +69,19 @@ class RaisedColumns(Sequence[Raised]):
                 begins.append(_INSTANT + len(rule_rank(one.rule, one.pack)))
             numbers.append(number)
             places.append(one.rank[begins[number] : -2 * _ID])
-        keys = ["" if one.withholding is None else one.withholding.key for one in raised]
+        held = ["" if one.withholding is None else one.withholding.key for one in raised]
+        columns = {
+            BODY: [one.body.encode() for one in raised],
+            PLACE: places,
+            WITHHOLDING: [key.encode("utf-8", "surrogatepass") for key in held],
+            KEY: [key_of(one.body).encode() for one in raised],
+        }
         return cls(
             tuple(rules),
             np.array(numbers, np.int64),
             np.array([one.time for one in raised], np.int64),
             np.frombuffer(bytes.fromhex("".join(one.id for one in raised)), np.uint8).reshape(-1, _ID),
-            Bodies.of_column(_binary([one.body.encode() for one in raised])),
-            _binary(places),
-            _binary([key.encode("utf-8", "surrogatepass") for key in keys]),
-            _binary([key_of(one.body).encode() for one in raised]),
+            LazyTexts.of_columns({name: pa.array(rows, pa.large_binary()) for name, rows in columns.items()}),
         )
 
     @classmethod
@@ -96,28 +96,13 @@ class RaisedColumns(Sequence[Raised]):
             rule,
             np.concatenate([part.time for part in given]),
             np.concatenate([part.ids for part in given]),
-            Bodies.together([part.bodies for part in given]),
-            *(pa.concat_arrays([getattr(part, name) for part in given]) for name in _TEXTS),
+            LazyTexts.together([part.texts for part in given]),
         )
 
     @classmethod
     def ordered(cls, parts: Iterable[Sequence[Raised]]) -> RaisedColumns:
         """The alerts of several parts, as `in_order` gives them."""
-        given = cls._each(parts)
-        if len(given) < 2:
-            return given[0].in_order() if given else cls.of(())
-        rules, rule = _numbered_anew(given)
-        time, ids = (
-            np.concatenate([part.time for part in given]),
-            np.concatenate([part.ids for part in given]),
-        )
-        order = _order(rules, rule, time, pa.concat_arrays([part.places for part in given]), ids)
-        sizes = np.array([len(part) for part in given])
-        of = np.repeat(np.arange(len(given)), sizes)[order]
-        row = order - (np.cumsum(sizes) - sizes)[of]
-        texts = (chosen([getattr(part, name) for part in given], of, row) for name in _TEXTS)
-        bodies = Bodies.together([part.bodies for part in given]).take(order)
-        return cls(rules, rule[order], time[order], ids[order], bodies, *texts)
+        return cls.together(parts).in_order()
 
     @classmethod
     def _each(cls, parts: Iterable[Sequence[Raised]]) -> list[RaisedColumns]:
@@ -148,7 +133,7 @@ class RaisedColumns(Sequence[Raised]):
     def __iter__(self) -> Iterator[Raised]:
         ranks = [rule_rank(one.rule, one.pack) for one in self.rules]
         hexed = self.hex_ids()
-        columns = map(pieces, (self.bodies.joined(), self.places, self.withholding))
+        columns = (pieces(self.texts.joined(name)) for name in (BODY, PLACE, WITHHOLDING))
         rows = zip(hexed, self.rule.tolist(), self.time.tolist(), *columns, strict=True)
         for id_, number, time, body, place, key in rows:
             pack, rule, severity, duration = self.rules[number]
@@ -174,26 +159,24 @@ class RaisedColumns(Sequence[Raised]):
         """Some of the alerts, in the order of `which`."""
         if len(which) == len(self) and (which == np.arange(len(self))).all():
             return self
-        alone = np.zeros(len(which), np.int64)
-        texts = (chosen([getattr(self, name)], alone, which) for name in _TEXTS)
-        bodies = self.bodies.take(which)
-        return RaisedColumns(self.rules, self.rule[which], self.time[which], self.ids[which], bodies, *texts)
+        return self._of(which)
 
     def copied(self) -> RaisedColumns:
-        """The same, for whose bodies nothing else is held."""
-        return replace(self, bodies=self.bodies.copied())
+        """The same, for whose texts nothing else is held."""
+        return replace(self, texts=self.texts.copied())
 
     def between(self, begin: int, end: int) -> RaisedColumns:
         """The alerts of some rows behind one another; nothing is copied."""
-        some = slice(begin, end)
-        texts = (getattr(self, name).slice(begin, end - begin) for name in _TEXTS)
-        bodies = self.bodies.take(some)
-        return RaisedColumns(self.rules, self.rule[some], self.time[some], self.ids[some], bodies, *texts)
+        return self._of(slice(begin, end))
+
+    def _of(self, some: Ints | slice) -> RaisedColumns:
+        texts = self.texts.take(some)
+        return RaisedColumns(self.rules, self.rule[some], self.time[some], self.ids[some], texts)
 
     def lines(self) -> Iterator[memoryview]:
         """The bodies as lines of JSON, many in a piece."""
         for begin in range(0, len(self), LINES):
-            yield bytes_of(self.bodies.take(slice(begin, begin + LINES)).joined("\n"))[0]
+            yield bytes_of(self.texts.take(slice(begin, begin + LINES)).joined(BODY, "\n"))[0]
 
     def where(self, mask: Bools) -> RaisedColumns:
         """The alerts for which a mask is true, in their order."""
@@ -205,7 +188,7 @@ class RaisedColumns(Sequence[Raised]):
 
     def withholding_keys(self, rows: Ints) -> list[bytes]:
         """The keys that suppression goes by, of some rows."""
-        return pieces(chosen([self.withholding], np.zeros(len(rows), np.int64), rows))
+        return pieces(self.texts.take(rows).joined(WITHHOLDING))
 
     def suppressible(self) -> Ints:
         """The rows of rules with `suppress`."""
@@ -216,13 +199,13 @@ class RaisedColumns(Sequence[Raised]):
         rows = sorted(row for row, count in suppressed.items() if count)
         if not rows:
             return self
-        told = zip(rows, self.bodies.take(np.array(rows)).texts(), strict=True)
+        told = zip(rows, self.texts.take(np.array(rows)).texts(BODY), strict=True)
         spoken = {row: speaking(body, suppressed[row]).encode() for row, body in told}
-        return replace(self, bodies=self.bodies.but(spoken))
+        return replace(self, texts=self.texts.but(BODY, spoken))
 
     def in_order(self) -> RaisedColumns:
         """The alerts by time, rule name (then pack), key values, order of decision, and id: alerts.ranks."""
-        return self.take(_order(self.rules, self.rule, self.time, self.places, self.ids))
+        return self.take(_order(self.rules, self.rule, self.time, self.texts, self.ids))
 
 
 def _numbered_anew(given: Sequence[RaisedColumns]) -> tuple[tuple[Raising, ...], Ints]:
@@ -235,7 +218,7 @@ def _numbered_anew(given: Sequence[RaisedColumns]) -> tuple[tuple[Raising, ...],
     return tuple(rules), np.concatenate(numbers)
 
 
-def _order(rules: Sequence[Raising], rule: Ints, time: Ints, places: Binary, ids: Ids) -> Ints:
+def _order(rules: Sequence[Raising], rule: Ints, time: Ints, texts: LazyTexts, ids: Ids) -> Ints:
     """The order of alerts: see `RaisedColumns.in_order`."""
     named = [rule_rank(one.rule, one.pack) for one in rules]
     of_name = {name: place for place, name in enumerate(sorted(set(named)))}
@@ -244,9 +227,16 @@ def _order(rules: Sequence[Raising], rule: Ints, time: Ints, places: Binary, ids
     time, rule = time[order], rule[order]
     tied = np.zeros(len(order), bool)
     tied[1:] = (time[1:] == time[:-1]) & (rule[1:] == rule[:-1])
-    order, tied = _sorted_further(order, tied, *_array(places))
-    if tied.any():
-        order, _ = _sorted_further(order, tied, ids.reshape(-1), np.arange(len(rule) + 1) * _ID)
+    equal = tied.copy()
+    equal[:-1] |= tied[1:]
+    rows = order[equal]
+    if len(rows):
+        data, ends = bytes_of(texts.take(rows).joined(PLACE))
+        within, tied = np.arange(len(rows)), tied[equal]
+        within, tied = _sorted_further(within, tied, np.frombuffer(data, np.uint8), ends)
+        if tied.any():
+            within, _ = _sorted_further(within, tied, ids[rows].reshape(-1), np.arange(len(rows) + 1) * _ID)
+        order[equal] = rows[within]
     return order
 
 
@@ -294,15 +284,6 @@ def _words(data: npt.NDArray[np.uint8], begins: Ints, ends: Ints) -> npt.NDArray
     found = data[np.minimum(begins[:, None] + at, len(data) - 1)]
     found[at >= (ends - begins)[:, None]] = 0
     return cast("npt.NDArray[np.uint64]", found.view(">u8").reshape(-1).astype(np.uint64))
-
-
-def _array(texts: Binary) -> tuple[npt.NDArray[np.uint8], Ints]:
-    data, ends = bytes_of(texts)
-    return np.frombuffer(data, np.uint8), ends
-
-
-def _binary(values: list[bytes]) -> Binary:
-    return pa.array(values, pa.large_binary())
 
 
 def _raising(one: Raised) -> Raising:

@@ -10,12 +10,11 @@ from sqlalchemy import Connection, Insert, func, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from alerts.arrow_columns import Ints
-from alerts.joining import texts
 from alerts.outbox.copy_rows import WORTHWHILE, copy_rows
 from alerts.outbox.heads import PLACES, heads
 from alerts.outbox.schema import alerts, indexed, rules
 from alerts.outbox.write_rows import write_rows
-from alerts.raised_columns import RaisedColumns
+from alerts.raised_columns import BODY, KEY, RaisedColumns
 
 Row = tuple[object, ...]
 """A value for each of `COLUMNS`."""
@@ -38,10 +37,11 @@ def insert_alerts(
     own = rule_numbers(connection, [(one.pack, one.rule, one.severity) for one in raised.rules])
 
     def rows_of(some: slice) -> list[Row]:
+        texts = raised.texts.take(some)
         columns = (
             numbers[some].tolist(), heads(raised.ids[some]).tolist(), repeat(batch),
-            np.array(own)[raised.rule[some]].tolist(), raised.time[some].tolist(), texts(raised.keys[some]),
-            raised.bodies.take(some).texts(), repeat(now),
+            np.array(own)[raised.rule[some]].tolist(), raised.time[some].tolist(), texts.texts(KEY),
+            texts.texts(BODY), repeat(now),
         )  # fmt: skip
         return list(zip(*columns, strict=False))
 

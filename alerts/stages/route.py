@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from alerts.matchers import Labels
-from alerts.raised_columns import RaisedColumns
+from alerts.raised_columns import BODY, RaisedColumns
 from alerts.routing import Branches, Route
 from alerts.stages.outgoing import Outgoing
 from alerts.stages.stage import Passing
@@ -57,6 +57,6 @@ def branched(coming: Outgoing, branches: Branches) -> Iterator[tuple[Way, Outgoi
 def _taken(alerts: RaisedColumns, branches: Branches) -> Sequence[tuple[int, ...]]:
     """The branches that each alert takes, or each rule, where all alerts of a rule take the same."""
     if not branches.of_a_rule:
-        return [branches.taken(Labels(json.loads(body))) for body in alerts.bodies.texts()]
+        return [branches.taken(Labels(json.loads(body))) for body in alerts.texts.texts(BODY)]
     named = ({"pack": one.pack, "rule": one.rule, "severity": one.severity} for one in alerts.rules)
     return [branches.taken(Labels(one)) for one in named]

@@ -17,13 +17,12 @@ from alerts.arrow_columns import (
     ListedTexts,
     StringTexts,
     Texts,
-    joined_rows,
     texts_of,
     timestamps,
 )
 from alerts.column_writer import Content
 from alerts.columns import Column
-from alerts.joining import Part
+from alerts.joining import Part, joined_rows
 from alerts.raised import ApartTexts
 from cep.batch.shared_columns import Chosen
 from cep.shard.scope import AS_THEY_ARE, Alike, json_column, summary_form
@@ -50,7 +49,7 @@ def content(rule: Rule, alike: Alike) -> Content:
     key = {name: _of_key(alike, name, type_) for name, type_ in alike.by}
     emit = {one.name: _emitted(one, key, alike) for one in alike.emitting}
     events = [(name, alike.scope.taken.arrow_ids(number)) for name, number in alike.steps]
-    known, count = {**key, **emit}, len(alike.time)
+    known = {**key, **emit}
     return Content(
         alike.kind,
         alike.time,
@@ -59,7 +58,7 @@ def content(rule: Rule, alike: Alike) -> Content:
         emit,
         events,
         alike.orders,
-        _withholding(rule, key, known, count),
+        _withholding(rule, key, known),
         _apart(alike),
     )
 
@@ -129,14 +128,12 @@ def _shown(rule: Rule, key: Mapping[str, Texts], known: Mapping[str, Texts]) -> 
     return [known[name].shown if name in known else "null" for name in names]
 
 
-def _withholding(
-    rule: Rule, key: Mapping[str, Texts], known: Mapping[str, Texts], count: int
-) -> Array | None:
+def _withholding(rule: Rule, key: Mapping[str, Texts], known: Mapping[str, Texts]) -> Sequence[Part]:
     suppress = rule.suppress
     if suppress is None:
-        return None
+        return [""]
     named = [known.get(name) for name in suppress.names] if suppress.names else list(key.values())
-    parts: list[Array | str] = ["["]
+    parts: list[Part] = ["["]
     for one in named:
         parts += ("null" if one is None else one.canonical, ",")
-    return joined_rows([*parts[: len(parts) - bool(named)], "]"], count)
+    return [*parts[: len(parts) - bool(named)], "]"]

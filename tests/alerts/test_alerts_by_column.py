@@ -92,7 +92,7 @@ def test_alerts_by_column_are_those_one_by_one(data: st.DataObject) -> None:
                         for step, of_each in taken.items()
                     ],
                     pa.array([decided(order) for order in orders], pa.binary()),
-                    pa.array(summary, pa.string()) if withheld else None,
+                    [pa.array(summary, pa.string())] if withheld else [""],
                     told and ApartTexts(ListedTexts(by).json, pa.array(estimates, pa.string())),
                 ),
             )  # fmt: skip

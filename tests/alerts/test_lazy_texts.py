@@ -1,4 +1,4 @@
-"""Bodies that are joined when they are read are those that are joined at once, whatever is chosen of them."""
+"""Texts that are joined when they are read are those that are joined at once, whatever is chosen of them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alerts.bodies import Bodies
 from alerts.joining import OneOf, Part, Unjoined
+from alerts.lazy_texts import LazyTexts
 
 TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
 
 
 @st.composite
 def several(draw: st.DrawFn) -> list[tuple[list[Part], list[str]]]:
-    """The parts of bodies, and what they are end to end; some are columns of bodies already."""
+    """The parts of blocks of rows, and what they are end to end."""
     found: list[tuple[list[Part], list[str]]] = []
     for _ in range(draw(st.integers(1, 3))):
         size = draw(st.integers(1, 5))
@@ -49,43 +49,51 @@ def several(draw: st.DrawFn) -> list[tuple[list[Part], list[str]]]:
 
 @settings(max_examples=examples(200), deadline=None)
 @given(several(), st.booleans(), st.data())
-def test_bodies_are_their_parts_end_to_end(
+def test_texts_are_their_parts_end_to_end(
     given_parts: list[tuple[list[Part], list[str]]], with_kernel: bool, data: st.DataObject
 ) -> None:
     texts = [text for _, of_each in given_parts for text in of_each]
     with kernel_in_use(with_kernel):
-        together = Bodies.together([Bodies.of_parts(parts) for parts, _ in given_parts])
-        assert together.texts() == texts
+        blocks = [
+            LazyTexts.of_parts({"a": parts, "same": ["x"], "twice": [*parts, *parts]}, len(of_each))
+            for parts, of_each in given_parts
+        ]
+        together = LazyTexts.together(blocks)
+        assert together.texts("a") == texts
         order = data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=12))
         chosen, expected = together.take(np.array(order, np.int64)), [texts[row] for row in order]
         assert len(chosen) == len(order)
-        assert chosen.texts() == chosen.copied().texts() == expected
-        assert pickle.loads(pickle.dumps(chosen)).texts() == expected
+        for of_all in (chosen, chosen.copied(), pickle.loads(pickle.dumps(chosen))):
+            assert of_all.texts("a") == expected
+            assert of_all.texts("twice") == [2 * text for text in expected]
+            assert of_all.texts("same") == ["x"] * len(order)
         first, last = sorted(data.draw(st.tuples(*[st.integers(0, len(order))] * 2)))
-        assert chosen.take(slice(first, last)).texts() == expected[first:last]
-        assert chosen.joined("\n").to_pylist() == [f"{text}\n".encode() for text in expected]
+        assert chosen.take(slice(first, last)).texts("a") == expected[first:last]
+        assert chosen.joined("a", "\n").to_pylist() == [f"{text}\n".encode() for text in expected]
         others = data.draw(st.dictionaries(st.integers(0, len(order) - 1), TEXTS)) if order else {}
-        said = chosen.but({row: text.encode() for row, text in others.items()})
-        assert said.texts() == [others.get(row, text) for row, text in enumerate(expected)]
-        assert chosen.texts() == expected
-        # Once more of bodies that came from a choice: of columns and of parts side by side.
-        assert Bodies.together([said, together]).texts() == said.texts() + texts
+        said = chosen.but("a", {row: text.encode() for row, text in others.items()})
+        assert said.texts("a") == [others.get(row, text) for row, text in enumerate(expected)]
+        assert said.texts("twice") == chosen.texts("twice")
+        assert chosen.texts("a") == expected
+        # Once more of texts that came from a choice: of columns and of parts side by side.
+        assert LazyTexts.together([said, together]).texts("a") == said.texts("a") + texts
 
 
-def test_choosing_bodies_joins_none() -> None:
+def test_choosing_texts_joins_none() -> None:
     with kernel_in_use(True):
-        bodies = Bodies.together([Bodies.of_parts([pa.array([text]), "!"]) for text in "ab"])
-        (one, two) = bodies.take(np.array([1, 0])).source.columns
+        blocks = [LazyTexts.of_parts({"a": [pa.array([text]), "!"]}, 1) for text in "ab"]
+        (one, two) = LazyTexts.together(blocks).take(np.array([1, 0])).sources["a"].columns
         assert isinstance(one, Unjoined)
         assert isinstance(two, Unjoined)
 
 
-def test_a_copy_holds_nothing_of_the_bodies_that_it_was_chosen_from() -> None:
+def test_a_copy_holds_nothing_of_the_texts_that_it_was_chosen_from() -> None:
     with kernel_in_use(True):
         numbers = np.array([0, 1])
         held = weakref.ref(numbers)
-        copied = Bodies.of_parts(["<", OneOf(("a", "b"), numbers), ">"]).take(slice(1, 2)).copied()
-        del numbers
+        parts = {"a": ["<", OneOf(("a", "b"), numbers), ">"]}
+        copied = LazyTexts.of_parts(parts, 2).take(slice(1, 2)).copied()
+        del numbers, parts
         gc.collect()
         assert held() is None
-        assert copied.texts() == ["<b>"]
+        assert copied.texts("a") == ["<b>"]
