@@ -223,7 +223,7 @@ def _order(rules: Sequence[Raising], rule: Ints, time: Ints, texts: LazyTexts, i
     named = [rule_rank(one.rule, one.pack) for one in rules]
     of_name = {name: place for place, name in enumerate(sorted(set(named)))}
     rule = np.array([of_name[name] for name in named], np.int64)[rule]
-    order = np.lexsort((rule, time)).astype(np.int64)
+    order = _by_two(time, rule, len(of_name))
     time, rule = time[order], rule[order]
     tied = np.zeros(len(order), bool)
     tied[1:] = (time[1:] == time[:-1]) & (rule[1:] == rule[:-1])
@@ -238,6 +238,15 @@ def _order(rules: Sequence[Raising], rule: Ints, time: Ints, texts: LazyTexts, i
             within, _ = _sorted_further(within, tied, ids[rows].reshape(-1), np.arange(len(rows) + 1) * _ID)
         order[equal] = rows[within]
     return order
+
+
+def _by_two(time: Ints, number: Ints, numbers: int) -> Ints:
+    """The order of rows by time, then by a number below `numbers`; as one where both fit in 64 bits, which
+    takes half the time or less where many rise already."""
+    first, last = (int(time.min()), int(time.max())) if len(time) else (0, 0)
+    if (last - first + 1) * numbers >= 1 << 63:
+        return np.lexsort((number, time)).astype(np.int64)
+    return np.argsort((time - first) * numbers + number, kind="stable")
 
 
 def key_of(body: str) -> str:

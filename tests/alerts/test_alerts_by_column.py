@@ -179,14 +179,24 @@ def test_arrow_writes_times(times: list[int]) -> None:
     assert timestamps(np.array(times)).to_pylist() == notation.timestamps(times)
 
 
-@given(st.lists(st.tuples(st.integers(0, 2), st.binary(max_size=20), st.integers(0, 3)), max_size=30))
-def test_columns_sort_as_rows_do(some: list[tuple[int, bytes, int]]) -> None:
-    """Keys that begin alike over many words, equal rows, and ids that decide."""
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 2) | st.sampled_from((-(2**63), -(2**62), 2**62, 2**63 - 1)),
+            st.sampled_from(("r", "rr", "q")),
+            st.binary(max_size=20),
+            st.integers(0, 3),
+        ),
+        max_size=30,
+    )
+)
+def test_columns_sort_as_rows_do(some: list[tuple[int, str, bytes, int]]) -> None:
+    """Times far apart, keys that begin alike over many words, equal rows, and ids that decide."""
     rows = []
-    for time, key, number in some:
+    for time, rule, key, number in some:
         id_ = bytes([number]).hex() * 32
-        place = rank(time, "r", "p", ["k" * 15 + key.hex()], (number % 2,), id_)
-        rows.append(Raised(place, id_, "p", "r", "low", time, '{"id":"","key":{}}'))
+        place = rank(time, rule, "p", ["k" * 15 + key.hex()], (number % 2,), id_)
+        rows.append(Raised(place, id_, "p", rule, "low", time, '{"id":"","key":{}}'))
     assert list(RaisedColumns.of(rows).in_order()) == in_order(rows)
 
 
