@@ -37,18 +37,25 @@ class OneOf:
 Part = Array | OneOf | str | bytes
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Unjoined:
-    """Rows whose parts are put end to end when they are chosen: `parts` as the kernel takes them, `ends` says
-    where each row would end behind the one before it, and what they tell of is `held`."""
+    """So many rows whose parts are put end to end when they are chosen: `parts` for the kernel; what
+    they tell of is `held`."""
 
     parts: Ints
-    ends: Ints
+    size: int
     held: Sequence[object]
     kernel: Kernel
 
     def __len__(self) -> int:
-        return len(self.ends) - 1
+        return self.size
+
+    @cached_property
+    def ends(self) -> Ints:
+        """Where each row would end behind the one before it, behind a 0."""
+        ends = np.empty(self.size + 1, np.int64)
+        self.kernel.find_ends(self.parts, ends)
+        return ends
 
 
 FEWEST = 20
@@ -101,9 +108,7 @@ def unjoined(parts: Sequence[Part], size: int) -> Unjoined | Array:
         of_bytes = any(isinstance(part, bytes) for part in parts)
         return joined(parts, pa.binary() if of_bytes else _STRING).cast(pa.large_binary())
     numbers, held = _numbers_of(parts)
-    ends = np.empty(size + 1, np.int64)
-    kernel.find_ends(numbers, ends)
-    return Unjoined(numbers, ends, held, kernel)
+    return Unjoined(numbers, size, held, kernel)
 
 
 @dataclass(frozen=True)

@@ -121,23 +121,25 @@ class PredicateReader:
             first_pairs = np.searchsorted(of_rule[order], np.arange(len(tables.rules) + 1))
         return AtomEvents(first_pairs, pairs, ends, events)
 
-    def columns(self, rules: Ints) -> Columns:
-        """The columns of some rules, shared by those with the same ones; null for events of other streams."""
+    def columns(self, rules: Ints, room: int = 0) -> Columns:
+        """The columns of some rules, shared by those with the same ones; null for events of other streams,
+        and for so many more behind them as there is `room` for."""
         size = len(self.events.time)
         counts, blocks, of_rule = self._blocks(rules)
         firsts = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)))
-        values = np.zeros((int(firsts[-1]), size), np.int64)
+        values = np.zeros((int(firsts[-1]), size + room), np.int64)
         nulls = np.ones(values.shape, np.uint8)
         for number, part in enumerate(self.events.parts):
             where, rows = self.events.rows_of(number)
-            # Where all events are of one part, rows are written as a whole.
-            here = slice(None) if len(self.events.parts) == 1 else where
             for first, block in zip(firsts[:-1].tolist(), blocks, strict=True):
                 for place, of in enumerate(block[number] or ()):
                     if part.stream in of:
                         known, null = self._column(number, of[part.stream])
-                        values[first + place, here] = known[rows]
-                        nulls[first + place, here] = null[rows]
+                        for to, of_rows in ((values, known), (nulls, null)):
+                            if len(self.events.parts) == 1:
+                                of_rows.take(rows, out=to[first + place, :size], mode="clip")
+                            else:
+                                to[first + place, where] = of_rows[rows]
         first_of_rule = np.zeros(len(self.tables.rules), np.int64)
         first_of_rule[rules] = firsts[of_rule]
         return Columns(values, nulls, first_of_rule)

@@ -30,7 +30,8 @@ def may_matter(tables: SpaceTables, plan: str, events: Arrivals, numbers: Ints, 
     found: Bools = np.bincount(numbers, minlength=keys) > _MOST_EVENTS
     for number, part in enumerate(events.parts):
         where, rows = events.rows_of(number)
+        of_part = numbers if len(events.parts) == 1 else numbers.take(where)
         if part.layout.plan == plan:
-            where = where.compress(part.predicates.any_of(tables.awaited[part.stream], rows))
-        found[numbers.take(where)] = True
+            of_part = of_part.compress(part.predicates.any_of(tables.awaited[part.stream], rows))
+        found[of_part] = True
     return found

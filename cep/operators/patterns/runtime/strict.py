@@ -23,7 +23,6 @@ from cep.operators.patterns.runtime.packed_runs import PackedRows, PackedRuns
 from cep.operators.patterns.runtime.predicate_bits import PredicateReader
 
 Ints = npt.NDArray[np.int64]
-Bytes = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,36 +98,22 @@ class StrictBatch:
                     fits, width,
                 )  # fmt: skip
                 seen[where] = 1
-        of_rule = self.reader.columns(group.rules[:1])
-        values, nulls = self._with_kept(group, kept, of_rule.values, of_rule.nulls)
-        times, numbers = (
-            np.concatenate((new, np.stack([kept.entry(n)[:, c] for n in range(depth)], 1).ravel()))
-            for new, c in (
-                (events.times, strict_layout.O_TIME),
-                (self.context.book.first + np.arange(size), strict_layout.O_NUMBER),
-            )
-        )
-        columns = values.ravel()
+        more = len(kept.rows) * depth
+        of_rule = self.reader.columns(group.rules[:1], more)
+        times, first = np.empty(size + more, np.int64), self.context.book.first
+        times[:size] = events.times
+        numbers = np.arange(first, first + size + more)
+        for number in range(depth):
+            entry, here = kept.entry(number), slice(size + number, None, depth)
+            times[here], numbers[here] = entry[:, strict_layout.O_TIME], entry[:, strict_layout.O_NUMBER]
+            for place, column in enumerate(group.columns.tolist()):
+                of_rule.values[column, here] = entry[:, strict_layout.ENTRY_HEAD + place]
+                of_rule.nulls[column, here] = (entry[:, strict_layout.O_NULLS] >> place) & 1
+        columns = of_rule.values.ravel()
         return strict_layout.StrictEvents(
-            events.keys, seen, fits, times, numbers, columns, columns.view(np.float64), nulls.ravel(),
+            events.keys, seen, fits, times, numbers, columns, columns.view(np.float64), of_rule.nulls.ravel(),
             events.constants, events.constants.view(np.float64), events.ranks,
         )  # fmt: skip
-
-    def _with_kept(
-        self, group: StrictGroup, kept: PackedRows, values: Ints, nulls: Bytes
-    ) -> tuple[Ints, Bytes]:
-        """The columns of the events, and of those that kept runs took the values that were kept."""
-        more = len(kept.rows) * group.depth
-        found = np.concatenate((values, np.zeros((len(values), more), np.int64)), axis=1)
-        unknown = np.concatenate((nulls, np.ones((len(nulls), more), np.uint8)), axis=1)
-        first = values.shape[1]
-        for number in range(group.depth):
-            entry = kept.entry(number)
-            for place, column in enumerate(group.columns.tolist()):
-                found[column, first + number :: group.depth] = entry[:, strict_layout.ENTRY_HEAD + place]
-                null = (entry[:, strict_layout.O_NULLS] >> place) & 1
-                unknown[column, first + number :: group.depth] = null
-        return found, unknown
 
     def _count(self, group: StrictGroup, overflows: Ints) -> None:
         for place in np.flatnonzero(overflows).tolist():
