@@ -143,7 +143,7 @@ class Writer:
         self._pack, self._rule, self._structure, self._severity = pack, rule, structure, severity
         self._revision, self._tags, self._runbook = revision, list(tags), runbook
         self._heads: dict[Kind, str] = {}
-        self._forms: dict[tuple[str, ...], Forms] = {}
+        self._forms: dict[tuple[object, ...], Forms] = {}
         self._tail = f',"tags":{_encode(list(tags))},"runbook":{_encode(runbook)},{_NOT_SUPPRESSED}'
 
     def raised(
@@ -217,7 +217,7 @@ class Writer:
     ) -> Forms:
         """The texts that ids are digests of, and those of alerts, without the parts that differ: of summaries
         what is between `summary`, which is the same in every call; without it, whole ones, as JSON."""
-        name = (kind, *steps, *("" for _ in summary))
+        name = (kind, bool(summary), *steps)
         found = self._forms.get(name)
         if found is None:
             found = self._forms[name] = self._forms_of(kind, key, emit, steps, summary)
@@ -238,7 +238,7 @@ class Writer:
         if kind == "window":
             identity = f"[{names},[{keys}],[],null,{GAP}]"
         events = ",".join(f"{_encode(step)}:[{GAP}]" for step in steps)
-        shown = _encode(GAP.join(summary)).replace(_encode(GAP)[1:-1], GAP) if summary else GAP
+        shown = f'"{GAP.join(_encode(text)[1:-1] for text in summary)}"' if summary else GAP
         estimates = GAP if kind == "window" else ""
         alert = (
             f'{{"id":"{GAP}",{self._head(kind)}"time":"{GAP}","key":{{{_members(key)}}},"summary":{shown},'

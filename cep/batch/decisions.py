@@ -177,8 +177,7 @@ class Windows:
 class Decisions:
     """Decisions of rules, a row each: `of` has the place in `rules` of each row's; `time` in ns since 1970
     UTC; the key's values as they are held by field (in Arrow where they are of one type, or chosen out of a
-    column); `orders` as
-    `alerts.ranks.decided` gives them.
+    column); `orders` as `alerts.ranks.decided` gives them.
 
     The k-th took the events `events[ends[k - 1]:ends[k]]` (rows of `columns`) in the steps with the numbers
     in `steps`; for an `on` rule that is one, in step 0. `timeout`: time ended a run before it was a match.
@@ -228,14 +227,14 @@ class Decisions:
 
     def split(self, part: Sequence[int]) -> list[Decisions]:
         """Those of rules that are of one part, part by part; `part` has a number for each of `rules`."""
-        numbers = sorted(set(part))
-        if len(numbers) == 1:
+        places = {number: place for place, number in enumerate(sorted(set(part)))}
+        if len(places) == 1:
             return [self]
-        place = np.array([numbers.index(number) for number in part], np.min_scalar_type(len(numbers)))
+        place = np.array([places[number] for number in part], np.min_scalar_type(len(places)))
         of_row = place[self.of]
         # Of small numbers numpy sorts each byte by itself.
         order = np.argsort(of_row, kind="stable")
-        parts = np.split(order, np.cumsum(np.bincount(of_row, minlength=len(numbers)))[:-1])
+        parts = np.split(order, np.cumsum(np.bincount(of_row, minlength=len(places)))[:-1])
         return [self._of(rows, np.flatnonzero(place == n)) for n, rows in enumerate(parts)]
 
     def _of(self, which: Ints, rules: Ints) -> Decisions:

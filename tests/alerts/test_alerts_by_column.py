@@ -26,7 +26,22 @@ from alerts.ranks import decided, rank
 from alerts.stages.order import in_order
 
 TEXTS = st.text(st.characters(), max_size=4) | st.sampled_from(
-    ('"', "\\", "%s", "%", "\x00", "\x1f\n\t", "\x7f\u2028", "\ud800", "\udfff\ud800", "é", "𝄞", "{}", "null")
+    (
+        '"',
+        "\\",
+        "%s",
+        "%",
+        "\x00",
+        "\\u0000",
+        "\x1f\n\t",
+        "\x7f\u2028",
+        "\ud800",
+        "\udfff\ud800",
+        "é",
+        "𝄞",
+        "{}",
+        "null",
+    )  # fmt: skip
 )
 LONGS = st.integers(-(2**63), 2**63 - 1)
 NUMBERS = LONGS | st.floats(allow_nan=False, allow_infinity=False)
@@ -49,7 +64,9 @@ def test_alerts_by_column_are_those_one_by_one(data: st.DataObject) -> None:
         return {name: [data.draw(kind) for _ in range(count)] for name, kind in kinds.items()}
 
     texts = st.lists(TEXTS, min_size=count, max_size=count)
-    key, emit, summary = columns(data.draw(NAMES)), columns(data.draw(NAMES)), data.draw(texts)
+    key, emit, said = columns(data.draw(NAMES)), columns(data.draw(NAMES)), data.draw(texts)
+    around = data.draw(st.lists(TEXTS, min_size=2, max_size=3))
+    summary = [text.join(around) for text in said]
     taken = {
         step: [data.draw(st.lists(TEXTS, min_size=1, max_size=3)) for _ in range(count)]
         for step in data.draw(NAMES)
@@ -82,9 +99,9 @@ def test_alerts_by_column_are_those_one_by_one(data: st.DataObject) -> None:
     raising = Raising(pack, rule, severity, 5 if withheld else None)
     try:
         with kernel_in_use(data.draw(st.booleans())):
-            shown = [StringTexts(pa.array(summary, pa.string())).shown]
+            shown = [StringTexts(pa.array(said, pa.string())).shown] * (len(around) - 1)
             in_arrow = written(
-                [Writing(writer, raising, ["", ""])], np.zeros(count, np.int64),
+                [Writing(writer, raising, around)], np.zeros(count, np.int64),
                 Content(
                     kind, np.array(times), _texts(key), shown, _texts(emit),
                     [
