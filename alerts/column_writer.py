@@ -26,8 +26,8 @@ class Content:
 
     `time` in ns since 1970 UTC. `summary` are the values that summaries show, as `Texts.shown` has them;
     `events` has for each step the ids taken, as JSON strings with commas between; `orders` are as
-    `alerts.ranks.decided` gives them. `withholding` are the parts of the keys that suppression goes by; a rule
-    without it has none.
+    `alerts.ranks.decided` gives them. `withholding` are the parts of the keys that suppression goes by, for
+    a rule without it of an empty text.
     """
 
     kind: Kind

@@ -39,8 +39,8 @@ Part = Array | OneOf | str | bytes
 
 @dataclass(frozen=True, eq=False)
 class Unjoined:
-    """So many rows whose parts are put end to end when they are chosen: `parts` for the kernel; what they tell
-    of is `held`."""
+    """So many rows whose parts are put end to end when they are chosen: `parts` as the kernel takes them, and
+    what they lie in, which is `held`."""
 
     parts: Ints
     size: int
