@@ -101,9 +101,10 @@ def joined_rows(parts: Sequence[Part], size: int) -> Array:
 def unjoined(parts: Sequence[Part], size: int) -> Unjoined | Array:
     """So many rows of parts for `Columns`, of which none is null; without the kernel, joined."""
     same = [_octets(part) for part in parts if isinstance(part, str | bytes)]
-    if len(same) == len(parts):
+    all_same = len(same) == len(parts)
+    kernel = kernel_for(size) if all_same else _kernel_for_rows_of(parts)[0]
+    if kernel is None and all_same:
         return pa.repeat(pa.scalar(b"".join(same), pa.large_binary()), size)
-    kernel, _ = _kernel_for_rows_of(parts)
     if kernel is None:
         of_bytes = any(isinstance(part, bytes) for part in parts)
         return joined(parts, pa.binary() if of_bytes else _STRING).cast(pa.large_binary())

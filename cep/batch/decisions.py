@@ -340,6 +340,8 @@ class ByStep:
         shared, count = self.columns.shared(ref.path), self.count[:, step]
         if shared is None:
             return None
+        if ref.offset == 0 and (count == 1).all():
+            return Chosen(shared, self.events[self.first[:, step]])
         place = np.full(len(count), ref.offset) if ref.which == "first" else count - 1 - ref.offset
         there = (place >= 0) & (place < count)
         at = np.where(there, self.first[:, step] + place, 0)

@@ -26,8 +26,8 @@ from alerts.ranks import decided, rank
 from alerts.stages.order import in_order
 
 ODD = (
-    '"', "\\", "%s", "%", "\x00", "\\u0000", "\x1f\n\t", "\x7f\u2028", "\ud800", "\udfff\ud800", "é", "𝄞", "{}",
-    "null",
+    '"', "\\", "%s", "%", "\x00", "\\u0000", "\x1f\n\t", "\x7f\u2028", "\ud800", "\udfff\ud800", "é", "𝄞",
+    "{}", "null",
 )  # fmt: skip
 TEXTS = st.text(st.characters(), max_size=4) | st.sampled_from(ODD)
 LONGS = st.integers(-(2**63), 2**63 - 1)
