@@ -71,7 +71,7 @@ class StrictBatch:
         )
         stored = strict_layout.StrictRuns(kept.rows.ravel(), of_key)
         while self.engine.run_strict(group.arrays, came, stored, room, output, self.events.watermark):
-            matches = np.empty(2 * len(output.matches), np.int64)
+            matches = np.empty(4 * len(output.matches), np.int64)
             used = cursor[layout.C_MATCHES]
             matches[:used] = output.matches[:used]
             output = output._replace(matches=matches)
