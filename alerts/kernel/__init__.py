@@ -6,7 +6,7 @@ It runs compiled only (`alerts.compiled`): its other forms are Arrow's functions
     layout                  numbers that describe parts and rows, and sizes
     intrinsics              bytes at an address, eight texts' words side by side
     joining                 parts end to end, row by row; of rows in their order or chosen
-    digests_by_instruction  SHA-256 on processors that have instructions for it
+    digests_by_instruction  SHA-256 on processors that have instructions for it, two texts at a time
     digests_in_lanes        SHA-256 on others, eight texts at a time
-    notation                numbers, times and digests as texts
+    notation                numbers, times, digests and orders of decision as texts
 """

@@ -42,7 +42,7 @@ MANY = 100
 of one more rule costs as much as LISTED more."""
 LISTED = 20
 MOST = 1 << 15
-"""So many decisions are written together: with many more it is slower (decision 94)."""
+"""Decisions that are written together at most: what it takes of memory is of so many (decision 97)."""
 
 
 def rendered(decided: Iterable[Decisions], mask: Mask | None = None, many: int = MANY) -> list[Part]:
