@@ -21,6 +21,7 @@ from alerts.ranks import rank, ranks
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 Forms = tuple[list[str], list[str]]
 Of = TypeVar("Of", covariant=True)
+Rows = TypeVar("Rows")
 _NOT_SUPPRESSED, _SUPPRESSED = '"suppressed":0,"approximate":[', '"suppressed":{},"approximate":['
 """Stands once in a body: in a string quotation marks are escaped."""
 
@@ -48,10 +49,7 @@ class ApartTexts(Generic[Of]):
     approximate: Of | None
 
 
-T = TypeVar("T")
-
-
-def columns_apart(apart: ApartTexts[T] | None, kind: Kind, none: T) -> tuple[list[T], list[T]]:
+def columns_apart(apart: ApartTexts[Rows] | None, kind: Kind, none: Rows) -> tuple[list[Rows], list[Rows]]:
     """What fills the gaps of a kind behind all others (`Writer.forms`): those of ids, and of alerts. `none`:
     the names of no estimate."""
     if apart is None:
