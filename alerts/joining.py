@@ -167,11 +167,6 @@ class Columns:
         return np.concatenate(parts), forms.reshape(-1)
 
 
-def chosen(columns: Sequence[Array], column: Ints, row: Ints) -> Array:
-    """Rows of several columns of pa.large_binary: see `Columns`."""
-    return Columns(tuple(columns)).chosen(column, row)
-
-
 def digests(texts: Array) -> npt.NDArray[np.uint8]:
     """The SHA-256 of each text, a row of 32 bytes."""
     data, ends = bytes_of(texts)

@@ -25,7 +25,7 @@ class SharedColumn:
     _texts: dict[Type, Texts | None] = field(default_factory=dict)
 
     def texts(self, type_: Type, write: Callable[[pa.Array, Type], Texts | None]) -> Texts | None:
-        """What `write` gives for the values as those of a type, the first time."""
+        """The texts of the values as those of a type, which `write` gives the first time."""
         if type_ not in self._texts:
             self._texts[type_] = write(self.values, type_)
         return self._texts[type_]
