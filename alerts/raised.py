@@ -50,8 +50,8 @@ class ApartTexts(Generic[Of]):
 
 
 def columns_apart(apart: ApartTexts[Rows] | None, kind: Kind, none: Rows) -> tuple[list[Rows], list[Rows]]:
-    """Texts for the last gaps of a kind's forms (`Writer.forms`): those of ids, and of alerts. `none`: the names
-    of no estimate."""
+    """Texts for the last gaps of a kind's forms (`Writer.forms`), of ids and of alerts. `none`: the names of
+    no estimate."""
     if apart is None:
         return [], []
     estimates = none if apart.approximate is None else apart.approximate
