@@ -137,6 +137,7 @@ class PredicateReader:
                         known, null = self._column(number, of[part.stream])
                         for to, of_rows in ((values, known), (nulls, null)):
                             if len(self.events.parts) == 1:
+                                # In this mode numpy writes where it is told, without a copy between.
                                 of_rows.take(rows, out=to[first + place, :size], mode="clip")
                             else:
                                 to[first + place, where] = of_rows[rows]
