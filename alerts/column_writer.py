@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from alerts.alert import Kind
 from alerts.arrow_columns import Array, Ints, Texts, timestamps
-from alerts.joining import Part, digests, joined_rows, one_of
+from alerts.joining import Part, digests, joined_rows, of_rows, one_of
 from alerts.lazy_texts import LazyTexts
 from alerts.notation_columns import digits
 from alerts.patience import count_alerts
@@ -22,7 +22,7 @@ from alerts.ranks import END
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The values of alerts of one kind, which name the same keys, values and steps; a row each.
+    """The values of alerts of one kind, which name the same keys, values and steps; a row for one or more.
 
     `time` in ns since 1970 UTC. `summary` are the values that summaries show, as `Texts.shown` has them;
     `events` has for each step the ids taken, as JSON strings with commas between; `orders` are as
@@ -50,37 +50,39 @@ class Writing(NamedTuple):
     summary: Sequence[str]
 
 
-def written(rules: Sequence[Writing], of: Ints, content: Content) -> RaisedColumns:
-    """The alerts of rules, as `Writer.by_column` writes them; `of` has the place in `rules` of each row's.
+def written(rules: Sequence[Writing], of: Ints, row: Ints | None, content: Content) -> RaisedColumns:
+    """The alerts of rules, as `Writer.by_column` writes them; `of` has the place in `rules` of each one's,
+    `row` its row of the content. None: each has its own.
 
     Raises ValueError for NaN and infinity, UnicodeEncodeError where a lone surrogate stands in something.
     """
-    taken = [ids for _, ids in content.events]
     steps = tuple(step for step, _ in content.events)
     named = content.kind, tuple(content.key), tuple(content.emit), steps
     forms = [one.writer.forms(*named, one.summary) for one in rules]
     identity, alert = (
         [one_of(texts, of) for texts in zip(*of_each, strict=True)] for of_each in zip(*forms, strict=True)
     )
-    key = list(content.key.values())
-    size = len(content.time)
+    size = len(of)
     count_alerts(size)
+    key = list(content.key.values())
+    taken = [ids for _, ids in content.events]
     by, estimates = columns_apart(content.apart, content.kind, "")
     steps_told = taken if content.kind != "window" else []
-    ids = digests(joined_rows(_between(identity, [*(one.canonical for one in key), *steps_told, *by]), size))
+    told = _between(identity, of_rows([*(one.canonical for one in key), *steps_told, *by], row))
+    ids = digests(joined_rows(told, size))
     emitted = [one.json for one in content.emit.values()]
     shown = [*(one.json for one in key), *content.summary]
-    said = [digits(ids), timestamps(content.time), *shown, *emitted, *taken, *estimates]
+    said = [timestamps(content.time), *shown, *emitted, *taken, *estimates]
     texts = {
-        BODY: _between(alert, said),
-        PLACE: [*(one.ranked for one in key), END, content.orders, END],
-        WITHHOLDING: content.withholding,
-        KEY: _object(content.key),
+        BODY: _between(alert, [digits(ids), *of_rows(said, row)]),
+        PLACE: of_rows([*(one.ranked for one in key), END, content.orders, END], row),
+        WITHHOLDING: of_rows(content.withholding, row),
+        KEY: of_rows(_object(content.key), row),
     }
     return RaisedColumns(
         tuple(one.raising for one in rules),
         of,
-        content.time,
+        content.time if row is None else content.time[row],
         ids,
         LazyTexts.of_parts(texts, size),
     )

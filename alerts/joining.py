@@ -4,11 +4,11 @@ it is at hand (`alerts.patience`)."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -28,9 +28,10 @@ Array = Any
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """A column of which each row has one of `texts`, few or in Arrow: the one whose place is in `of`."""
+    """A column of which each row has one of `texts`: that whose place is in `of`. The texts are few, in Arrow
+    or such a column."""
 
-    texts: tuple[str | bytes, ...] | Array
+    texts: tuple[str | bytes, ...] | Array | OneOf
     of: Ints
 
 
@@ -76,31 +77,43 @@ def one_of(texts: Sequence[str | bytes], of: Ints) -> str | bytes | OneOf:
     return texts[0] if len(set(texts)) == 1 else OneOf(tuple(texts), of)
 
 
+def of_rows(parts: Sequence[Part], row: Ints | None) -> Sequence[Part]:
+    """The parts that have a column's `row[n]` in the row n; None: they are as they are."""
+    return parts if row is None else [part if _is_same(part) else OneOf(part, row) for part in parts]
+
+
 def joined(parts: Sequence[Part], type_: pa.DataType = _STRING) -> Array:
     """The parts of each row end to end; a text is the same for all. Null where one is null."""
     kernel, size = _kernel_for_rows_of(parts)
-    if kernel is not None:
-        numbers, _held = _numbers_of(parts)
-        ends = np.empty(size + 1, np.int64)
-        kernel.find_ends(numbers, ends)
-        if ends[-1] <= MOST:
-            bytes_ = np.empty(int(ends[-1]) + layout.SLACK, np.uint8)
-            kernel.join_parts(numbers, size, bytes_)
-            buffers = [None, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(bytes_[: ends[-1]])]
-            return pa.Array.from_buffers(type_, size, buffers)
+    found = None if kernel is None else _joined_by(kernel, _fewer(parts, kernel), size, type_)
+    if found is not None:
+        return found
     return pc.binary_join_element_wise(*(_part(part, type_) for part in parts), _NOTHING[type_])
+
+
+def _joined_by(kernel: Kernel, parts: Sequence[Part], size: int, type_: pa.DataType) -> Array | None:
+    """So many rows of parts by the kernel; None if they are too long for one array."""
+    numbers, _held = _numbers_of(parts)
+    ends = np.empty(size + 1, np.int64)
+    kernel.find_ends(numbers, ends)
+    if ends[-1] > MOST:
+        return None
+    bytes_ = np.empty(int(ends[-1]) + layout.SLACK, np.uint8)
+    kernel.join_parts(numbers, size, bytes_)
+    buffers = [None, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(bytes_[: ends[-1]])]
+    return pa.Array.from_buffers(type_, size, buffers)
 
 
 def joined_rows(parts: Sequence[Part], size: int) -> Array:
     """As `joined`, of so many rows also where every part is the same for all."""
-    if any(not isinstance(part, str) for part in parts):
+    if not all(map(_is_same, parts)):
         return joined(parts)
     return pa.repeat(pa.scalar("".join(map(str, parts))), size)
 
 
 def unjoined(parts: Sequence[Part], size: int) -> Unjoined | Array:
     """So many rows of parts for `Columns`, of which none is null; without the kernel, joined."""
-    same = [_octets(part) for part in parts if isinstance(part, str | bytes)]
+    same = [_octets(part) for part in parts if _is_same(part)]
     all_same = len(same) == len(parts)
     kernel = kernel_for(size) if all_same else _kernel_for_rows_of(parts)[0]
     if kernel is None and all_same:
@@ -108,7 +121,7 @@ def unjoined(parts: Sequence[Part], size: int) -> Unjoined | Array:
     if kernel is None:
         of_bytes = any(isinstance(part, bytes) for part in parts)
         return joined(parts, pa.binary() if of_bytes else _STRING).cast(pa.large_binary())
-    numbers, held = _numbers_of(parts)
+    numbers, held = _numbers_of(_fewer(parts, kernel))
     return Unjoined(numbers, size, held, kernel)
 
 
@@ -216,7 +229,7 @@ def _whole(column: Array) -> tuple[bytes, list[int]]:
 
 def _kernel_for_rows_of(parts: Sequence[Part]) -> tuple[Kernel | None, int]:
     """The kernel, if it is at hand and faster for the rows of parts; and how many they are."""
-    columns = [part for part in parts if not isinstance(part, str | bytes)]
+    columns = [part for part in parts if not _is_same(part)]
     sizes = {len(column.of if isinstance(column, OneOf) else column) for column in columns}
     size = min(sizes, default=0)
     plain = len(sizes) == 1 and all(map(_is_plain, columns))
@@ -228,15 +241,16 @@ def _numbers_of(parts: Sequence[Part]) -> tuple[Ints, Sequence[object]]:
     numbers = np.zeros(len(parts) * layout.PART, np.int64)
     held: list[object] = []
     for part, at in zip(parts, range(0, len(numbers), layout.PART), strict=True):
-        if isinstance(part, str | bytes):
+        if _is_same(part):
             data, length = _constant(part)
             numbers[at + layout.LENGTH] = length
         else:
             texts: Any = part
             if isinstance(part, OneOf):
-                of = np.ascontiguousarray(part.of, np.int64)
+                texts, of = _flat(part)
+                of = np.ascontiguousarray(of, np.int64)
                 held.append(of)
-                numbers[at + layout.TEXTS], texts = of.ctypes.data, part.texts
+                numbers[at + layout.TEXTS] = of.ctypes.data
             if isinstance(texts, tuple):
                 texts = _constants(texts)
             _, offsets, data = texts.buffers()
@@ -248,8 +262,57 @@ def _numbers_of(parts: Sequence[Part]) -> tuple[Ints, Sequence[object]]:
     return numbers, held
 
 
+def _fewer(parts: Sequence[Part], kernel: Kernel) -> list[Part]:
+    """The parts; those that follow one another and have the text of one place in each row are put together,
+    once for each place, where rows are at least twice as many."""
+    return [part for run in _of_one_place(parts) for part in _put_together(run, kernel)]
+
+
+def _of_one_place(parts: Sequence[Part]) -> Iterator[Sequence[Part]]:
+    """Parts that follow one another and have the text of one place in each row, or the same in all."""
+    run: list[Part] = []
+    place: tuple[int, int] | None = None
+    for part in parts:
+        if not _is_same(part):
+            its = (id(part.of), _places(part)) if isinstance(part, OneOf) else (id(part), 0)
+            if place is not None and its != place:
+                yield run
+                run = []
+            place = its
+        run.append(part)
+    yield run
+
+
+def _put_together(run: Sequence[Part], kernel: Kernel) -> Sequence[Part]:
+    """A run of parts of one place as one part, if that pays."""
+    first = next((part for part in run if isinstance(part, OneOf)), None)
+    if first is None or len(run) == 1 or len(first.of) < 2 * _places(first):
+        return run
+    of_places = [part.texts if isinstance(part, OneOf) else part for part in run]
+    whole = _joined_by(kernel, _fewer(of_places, kernel), _places(first), pa.binary())
+    return run if whole is None else [OneOf(whole, first.of)]
+
+
+def _places(part: OneOf) -> int:
+    return len(part.texts.of) if isinstance(part.texts, OneOf) else len(part.texts)
+
+
+def _flat(part: OneOf) -> tuple[tuple[str | bytes, ...] | Array, Ints]:
+    """The texts of a column, and of which each row has one."""
+    if isinstance(part.texts, OneOf):
+        return _flat(OneOf(part.texts.texts, part.texts.of[part.of]))
+    return part.texts, part.of
+
+
+def _is_same(part: Part) -> TypeGuard[str | bytes]:
+    """True of a text that all rows have."""
+    return isinstance(part, str | bytes)
+
+
 def _is_plain(column: Array | OneOf) -> bool:
     texts = column.texts if isinstance(column, OneOf) else column
+    if isinstance(texts, OneOf):
+        return _is_plain(texts)
     return isinstance(texts, tuple) or (
         isinstance(texts, pa.StringArray | pa.BinaryArray) and not texts.null_count
     )
@@ -282,6 +345,6 @@ def _scalar(part: str | bytes) -> pa.Scalar:
 
 def _part(part: Part, type_: pa.DataType) -> Any:
     if isinstance(part, OneOf):
-        texts = pa.array(part.texts, type_) if isinstance(part.texts, tuple) else part.texts
+        texts = pa.array(part.texts, type_) if isinstance(part.texts, tuple) else _part(part.texts, type_)
         return texts.take(pa.array(part.of))
-    return _scalar(part) if isinstance(part, str | bytes) else part
+    return _scalar(part) if _is_same(part) else part

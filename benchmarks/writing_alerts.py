@@ -133,6 +133,7 @@ def some_decisions(plan: RulePlan, seed: int, count: int) -> Decisions:
     return Decisions(
         (plan,),
         np.zeros(count, np.int64),
+        np.arange(1, count + 1),
         times,
         [pa.array([f"card-{card:06}" for card in cards.tolist()])],
         pa.array([decided((1, 3 * n, 3 * n + 1, 3 * n + 2)) for n in range(count)], pa.binary()),

@@ -175,17 +175,20 @@ class Windows:
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """Decisions of rules, a row each: `of` has the place in `rules` of each row's; `time` in ns since 1970
-    UTC; the key's values as they are held by field (in Arrow where they are of one type, or chosen out of a
-    column); `orders` as `alerts.ranks.decided` gives them.
+    """Decisions of rules. What was decided has a row: `time` in ns since 1970 UTC; the key's values as they
+    are held by field (in Arrow where they are of one type, or chosen out of a column); `orders` as
+    `alerts.ranks.decided` gives them.
 
-    The k-th took the events `events[ends[k - 1]:ends[k]]` (rows of `columns`) in the steps with the numbers
-    in `steps`; for an `on` rule that is one, in step 0. `timeout`: time ended a run before it was a match.
+    The k-th row is a decision of each of the rules at the places `of[decided[k - 1]:decided[k]]` in `rules`,
+    at least of one. It took the events `events[ends[k - 1]:ends[k]]` (rows of `columns`) in the steps with
+    the numbers in `steps`; for an `on` rule that is one, in step 0. `timeout`: time ended a run before it was
+    a match.
     `values` has by emitted name what the operator itself computed, as `cep.expressions.held` says.
     """
 
     rules: tuple[RulePlan, ...]
     of: Ints
+    decided: Ints
     time: Ints
     key: Sequence[KeyValues]
     orders: pa.BinaryArray
@@ -198,7 +201,7 @@ class Decisions:
     windows: Windows | None = None
 
     def __len__(self) -> int:
-        return len(self.time)
+        return len(self.of)
 
     @classmethod
     def together(cls, parts: Sequence[Decisions]) -> Decisions:
@@ -208,11 +211,13 @@ class Decisions:
         if len(parts) == 1:
             return first
         rules = np.cumsum([0, *(len(part.rules) for part in parts)]).tolist()
+        decided = np.cumsum([0, *map(len, parts)]).tolist()
         taken = np.cumsum([0, *(len(part.events) for part in parts)]).tolist()
         windows = [part.windows for part in parts if part.windows is not None]
         return cls(
             tuple(rule for part in parts for rule in part.rules),
             np.concatenate([part.of + before for part, before in zip(parts, rules, strict=False)]),
+            np.concatenate([part.decided + before for part, before in zip(parts, decided, strict=False)]),
             np.concatenate([part.time for part in parts]),
             [_behind_one_another(of_each) for of_each in zip(*(part.key for part in parts), strict=True)],
             pa.concat_arrays([part.orders for part in parts]),
@@ -231,19 +236,21 @@ class Decisions:
         if len(places) == 1:
             return [self]
         place = np.array([places[number] for number in part], np.min_scalar_type(len(places)))
-        of_row = place[self.of]
+        of_each = place[self.of]
         # Of small numbers numpy sorts each byte by itself.
-        order = np.argsort(of_row, kind="stable")
-        parts = np.split(order, np.cumsum(np.bincount(of_row, minlength=len(places)))[:-1])
-        return [self._of(rows, np.flatnonzero(place == n)) for n, rows in enumerate(parts)]
+        order = np.argsort(of_each, kind="stable")
+        parts = np.split(order, np.cumsum(np.bincount(of_each, minlength=len(places)))[:-1])
+        return [self._of(some, np.flatnonzero(place == n)) for n, some in enumerate(parts)]
 
-    def _of(self, which: Ints, rules: Ints) -> Decisions:
-        """Some of them, of some of the rules."""
+    def _of(self, some: Ints, rules: Ints) -> Decisions:
+        """Some of them (rising), of some of the rules."""
+        which, decided = rows_with(self.decided, some)
         counts = lengths(self.ends)[which]
         taken = ranges(self.ends[which] - counts, counts)
         return Decisions(
             tuple(self.rules[number] for number in rules.tolist()),
-            np.searchsorted(rules, self.of[which]),
+            np.searchsorted(rules, self.of[some]),
+            decided,
             self.time[which],
             [chosen(values, which) for values in self.key],
             chosen(self.orders, which),
@@ -256,9 +263,18 @@ class Decisions:
             None if self.windows is None else self.windows.chosen(which),
         )
 
+    def of_rows(self, which: Ints | slice) -> tuple[Ints, Ints | None]:
+        """The decisions of some rows, row by row: the place of each one's rule, and which of the rows it is;
+        None where each is the decision of one rule."""
+        if len(self.of) == len(self.time):
+            return self.of[which], None
+        counts = lengths(self.decided)
+        first, counts = (self.decided - counts)[which], counts[which]
+        return self.of[ranges(first, counts)], np.repeat(np.arange(len(counts)), counts)
+
     def by_step(self, steps: int) -> ByStep:
         """The events that each of so many steps took."""
-        size, events = len(self), self.events
+        size, events = len(self.time), self.events
         if self._took_one_in_each(steps):
             one = np.ones((size, steps), np.int64)
             return ByStep(self.columns, events, np.arange(size * steps).reshape(size, steps), one)
@@ -271,8 +287,8 @@ class Decisions:
 
     def _took_one_in_each(self, steps: int) -> bool:
         """True if each took one event in each of so many steps, in their order."""
-        return len(self.events) == len(self) * steps and bool(
-            (self.ends == np.arange(1, len(self) + 1) * steps).all()
+        return len(self.events) == len(self.time) * steps and bool(
+            (self.ends == np.arange(1, len(self.time) + 1) * steps).all()
             and (self.steps.reshape(-1, steps or 1) == np.arange(steps)).all()
         )
 
@@ -298,6 +314,14 @@ def lengths(ends: Ints) -> Ints:
     found = ends.copy()
     found[1:] -= ends[:-1]
     return found
+
+
+def rows_with(ends: Ints, which: Ints) -> tuple[Ints, Ints]:
+    """The rows that have some of the entries (rising), of which the k-th row's end at `ends[k]`; and where
+    theirs end among these."""
+    counts = np.bincount(np.repeat(np.arange(len(ends)), lengths(ends))[which], minlength=len(ends))
+    rows = np.flatnonzero(counts)
+    return rows, np.cumsum(counts[rows])
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,6 +88,7 @@ def _decisions(rule: RulePlan, stream: str, feed: int, found: Arrivals) -> Decis
     return Decisions(
         (rule,),
         np.zeros(count, np.int64),
+        np.arange(1, count + 1),
         found.time,
         [columns.key(path) for path in paths],
         _orders(columns, feed, rule.alerts.kind == "hit"),

@@ -23,7 +23,7 @@ from alerts.masking import Mask
 from alerts.notation import plain, timestamps
 from alerts.raised import NOTHING_APART, Apart, ApartTexts, Raised, Withholding, Writer
 from alerts.raised_columns import RaisedColumns, Raising
-from cep.batch.decisions import ByStep, Decisions, KeyValues, chosen
+from cep.batch.decisions import ByStep, Decisions, KeyValues, chosen, lengths
 from cep.batch.shared_columns import Chosen
 from cep.expressions.conditions import identity
 from cep.hashing.rows import order_of
@@ -88,29 +88,28 @@ def _parts(decisions: Decisions, mask: Mask | None, many: int) -> Iterator[Part]
     renderers = list(map(renderer, decisions.rules))
     taken = decisions.by_step(len(renderers[0].plan.alerts.steps))
     for which in _forms(decisions, taken):
-        of = decisions.of[which]
+        of, row = decisions.of_rows(which)
         if len(of) >= least:
+            rules = [one.writer.writing for one in renderers]
+            alike = renderers[0].alike(decisions, taken, which, mask)
             try:
-                yield _by_column(renderers, of, renderers[0].alike(decisions, taken, which, mask))
+                yield written(rules, of, row, content(renderers[0].plan.rule, alike))
                 continue
             except UnicodeEncodeError:  # a lone surrogate, which Arrow has no string for
                 pass
-        for one, mine in _by_rule(renderers, of, which):
+        for one, mine in _by_rule(renderers, of, row, which):
             yield one.listed(one.alike(decisions, taken, mine, mask))
 
 
-def _by_column(renderers: Sequence[Renderer], of: Ints, alike: Alike) -> RaisedColumns:
-    return written([one.writer.writing for one in renderers], of, content(renderers[0].plan.rule, alike))
-
-
 def _by_rule(
-    renderers: Sequence[Renderer], of: Ints, which: Ints | slice
+    renderers: Sequence[Renderer], of: Ints, row: Ints | None, which: Ints | slice
 ) -> Iterator[tuple[Renderer, Ints | slice]]:
-    """Of some decisions those of each rule."""
+    """Of some rows those of each rule."""
     if len(renderers) == 1:
         yield renderers[0], which
         return
     rows = which if isinstance(which, np.ndarray) else np.arange(which.start, which.stop)
+    rows = rows if row is None else rows[row]
     for number in np.unique(of).tolist():
         yield renderers[number], rows[of == number]
 
@@ -206,24 +205,34 @@ def renderer(plan: RulePlan) -> Renderer:
 
 
 def _forms(decisions: Decisions, taken: ByStep) -> Iterator[Ints | slice]:
-    """Decisions by form: whether time ended them, and which steps took something; no more than MOST together.
+    """Rows of decisions by form: whether time ended them, and which steps took something; no more than MOST
+    decisions together.
 
     Those of a form are in order of time: who puts alerts in order then finds each near the one before it.
     """
     time, timeout, took = decisions.time, decisions.timeout, taken.count > 0
+    counts = lengths(decisions.decided)
     rising = bool((time[1:] >= time[:-1]).all())
     if (timeout == timeout[0]).all() and (took == took[0]).all():
         whole = None if rising else order_of(time)
-        for begin in range(0, len(time), MOST):
-            some = slice(begin, min(begin + MOST, len(time)))
+        for some in _pieces(counts if whole is None else counts[whole]):
             yield some if whole is None else whole[some]
         return
     order = np.arange(len(time)) if rising else order_of(time)
     _, of_form = np.unique(np.column_stack((timeout, took))[order], axis=0, return_inverse=True)
     by_form = np.argsort(of_form, kind="stable")
     for rows in np.split(order[by_form], np.flatnonzero(np.diff(of_form[by_form])) + 1):
-        for begin in range(0, len(rows), MOST):
-            yield rows[begin : begin + MOST]
+        for some in _pieces(counts[rows]):
+            yield rows[some]
+
+
+def _pieces(counts: Ints) -> Iterator[slice]:
+    """Rows one behind the other, which have so many decisions each: a row, or rows with MOST at most."""
+    ends, begin, before = np.cumsum(counts), 0, 0
+    while begin < len(ends):
+        end = max(begin + 1, int(np.searchsorted(ends, before + MOST, side="right")))
+        yield slice(begin, end)
+        begin, before = end, int(ends[end - 1])
 
 
 class RuleWriter:

@@ -68,27 +68,37 @@ def test_alerts_by_column_are_those_one_by_one(data: st.DataObject) -> None:
     by = Column([one.query if kind == "hit" else one.window for one in apart])
     told = ApartTexts(by.json, estimates) if kind in ("hit", "window") else None
     pack, revision, rule, structure, severity, tag = (data.draw(TEXTS) for _ in range(6))
-    writer = Writer(pack, revision, rule, structure, severity, [tag], data.draw(st.none() | TEXTS))
-    one_by_one = [
-        writer.raised(
+    rules = (rule, f"{rule}2")
+    writers = [
+        Writer(pack, revision, name, structure, severity, [tag], data.draw(st.none() | TEXTS))
+        for name in rules
+    ]
+
+    def alert(writer: Writer, n: int) -> Raised:
+        return writer.raised(
             kind, times[n], _row(key, n), summary[n], _row(emit, n),
             [(step, ids[n]) for step, ids in taken.items()], orders[n], withheld[n] if withheld else None,
             apart[n],
-        )
-        for n in range(count)
-    ]  # fmt: skip
-    by_column = writer.by_column(
+        )  # fmt: skip
+
+    by_column = writers[0].by_column(
         kind, times, _columns(key), Column(summary), _columns(emit),
         [(step, [",".join(Column(ids).json) for ids in of_each]) for step, of_each in taken.items()],
         [decided(order) for order in orders], withheld, told,
     )  # fmt: skip
-    assert by_column == one_by_one
-    raising = Raising(pack, rule, severity, 5 if withheld else None)
+    assert by_column == [alert(writers[0], n) for n in range(count)]
+    # Some of the rows are of both rules.
+    decided_by = data.draw(st.lists(st.sampled_from(([0], [1], [0, 1])), min_size=count, max_size=count))
+    of, row = zip(*((number, n) for n, some in enumerate(decided_by) for number in some), strict=True)
+    one_by_one = [alert(writers[number], n) for number, n in zip(of, row, strict=True)]
+    raising = [Raising(pack, name, severity, 5 if withheld else None) for name in rules]
+    own_rows = len(row) == count and data.draw(st.booleans())
     try:
         with kernel_in_use(data.draw(st.booleans())):
             shown = [StringTexts(pa.array(said, pa.string())).shown] * (len(around) - 1)
             in_arrow = written(
-                [Writing(writer, raising, around)], np.zeros(count, np.int64),
+                [Writing(writer, one, around) for writer, one in zip(writers, raising, strict=True)],
+                np.array(of), None if own_rows else np.array(row),
                 Content(
                     kind, np.array(times), _texts(key), shown, _texts(emit),
                     [

@@ -13,7 +13,7 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alerts.joining import OneOf, Part, Unjoined
+from alerts.joining import OneOf, Part, Unjoined, joined
 from alerts.lazy_texts import LazyTexts
 
 TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
@@ -26,10 +26,24 @@ def several(draw: st.DrawFn) -> list[tuple[list[Part], list[str]]]:
     for _ in range(draw(st.integers(1, 3))):
         size = draw(st.integers(1, 5))
         rows = st.lists(TEXTS, min_size=size, max_size=size)
+        # Parts of which each row has those of one place are put together once for each place.
+        places = draw(st.integers(1, 3))
+        place = np.array(draw(st.lists(st.integers(0, places - 1), min_size=size, max_size=size)))
+        of_places = st.lists(TEXTS, min_size=places, max_size=places + 1)
         parts: list[Part] = [pa.array(draw(rows), pa.string())]
         texts = parts[0].to_pylist()
-        for _ in range(draw(st.integers(0, 3))):
-            match draw(st.sampled_from(("same", "few", "each"))):
+        for _ in range(draw(st.integers(0, 6))):
+            match draw(st.sampled_from(("same", "few", "each", "of places", "of places", "few of places"))):
+                case "of places":
+                    said = draw(of_places)
+                    in_arrow = draw(st.booleans())
+                    parts.append(OneOf(pa.array(said, pa.string()) if in_arrow else tuple(said), place))
+                    more = [said[number] for number in place.tolist()]
+                case "few of places":
+                    few = draw(st.lists(TEXTS, min_size=1, max_size=3))
+                    of = draw(st.lists(st.integers(0, len(few) - 1), min_size=places, max_size=places))
+                    parts.append(OneOf(OneOf(tuple(few), np.array(of)), place))
+                    more = [few[of[number]] for number in place.tolist()]
                 case "same":
                     same = draw(TEXTS)
                     parts.append(same)
@@ -58,6 +72,8 @@ def test_texts_are_their_parts_end_to_end(
             LazyTexts.of_parts({"a": parts, "same": ["x"], "twice": [*parts, *parts]}, len(of_each))
             for parts, of_each in given_parts
         ]
+        for parts, of_each in given_parts:
+            assert joined(parts).to_pylist() == of_each
         together = LazyTexts.together(blocks)
         assert together.texts("a") == texts
         order = data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=12))

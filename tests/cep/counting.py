@@ -122,6 +122,7 @@ def _decisions(rule: CountPlan, rows: Ints, context: BatchContext) -> Decisions:
     return Decisions(
         (rule,),
         np.zeros(size, np.int64),
+        np.arange(1, size + 1),
         rows[:, START] + rule.size,
         context.keys.of(rows[:, KEY]),
         pa.array([decided((start,)) for start in rows[:, START].tolist()], pa.binary()),

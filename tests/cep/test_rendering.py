@@ -28,7 +28,18 @@ from cep.packs.compile import compile_plan
 from cep.plan.plan import RulePlan
 from cep.shard.render import MANY, RuleWriter, rendered
 from rules.packs import load_texts
-from rules.typed import Aggregate, FieldRef, Match, Path, PrevRef, StepRef, TextMatch, WindowAggregate, walk
+from rules.typed import (
+    Aggregate,
+    FieldRef,
+    Match,
+    Path,
+    PrevRef,
+    Rule,
+    StepRef,
+    TextMatch,
+    WindowAggregate,
+    walk,
+)
 
 KEYS = ("k", "v", "m", "k, s", "x, q", "f")
 OF_STEPS = (
@@ -146,26 +157,36 @@ def one_by_one(plan: RulePlan, decisions: list[dict[str, Any]], names: list[str]
     return found
 
 
-FORMS = ("values", "arrow", "chosen")
-"""Forms of keys: Python values, Arrow, chosen out of a column. In the last one texts of the events' columns
-are made once, too. In all but the first the decisions of all rules are one table."""
+FORMS = ("values", "arrow", "chosen", "arrow, shared", "chosen, shared")
+"""Forms of keys: Python values, Arrow, chosen out of a column; then texts of the events' columns are made
+once, too. In all but the first the decisions of all rules are one table, in those that are shared with a row
+for what several rules decided."""
 
 
-def keys(of_rules: Sequence[tuple[RulePlan, list[dict[str, Any]]]], form: str) -> list[list[KeyValues]]:
-    """The columns of keys of each rule's decisions; the rules have the same."""
-    by = of_rules[0][0].rule.by
-    types = () if by is None else by.types
-    listed = [list(zip(*[one["key"] for one in decisions], strict=True)) for _, decisions in of_rules]
+def shared(of_rules: list[list[dict[str, Any]]]) -> tuple[list[dict[str, Any]], list[list[int]]]:
+    """The decisions of rules, each once, and by which of them."""
+    by: dict[int, list[int]] = {}
+    for number, decisions in enumerate(of_rules):
+        for one in decisions:
+            by.setdefault(id(one), []).append(number)
+    once = {id(one): one for decisions in of_rules for one in decisions}
+    return list(once.values()), list(by.values())
+
+
+def keys(rule: Rule, tables: Sequence[list[dict[str, Any]]], form: str) -> list[list[KeyValues]]:
+    """The columns of keys of some tables of decisions, of rules with the same `by`."""
+    types = () if rule.by is None else rule.by.types
+    listed = [list(zip(*[one["key"] for one in decisions], strict=True)) for decisions in tables]
     if form == "values":
         return [list(map(objects, columns)) for columns in listed]
     held = [
         [as_held(pa.array(values, arrow_type(type_))) for values, type_ in zip(columns, types, strict=True)]
         for columns in listed
     ]
-    if form == "arrow":
+    if form.startswith("arrow"):
         return held
     whole = [SharedColumn(pa.concat_arrays(of_each), True) for of_each in zip(*held, strict=True)]
-    ends = np.cumsum([len(decisions) for _, decisions in of_rules])
+    ends = np.cumsum(list(map(len, tables)))
     return [[Chosen(column, rows) for column in whole] for rows in np.split(np.arange(ends[-1]), ends[:-1])]
 
 
@@ -179,8 +200,12 @@ def by_column(
     many: int,
     form: str,
 ) -> list[Raised]:
-    """The alerts as the engine writes them, in Arrow where so `many` decisions have one form; with keys as
-    FORMS says. The events of all rules are in the same columns."""
+    """The alerts as the engine writes them, in Arrow where so `many` decisions have one form; as FORMS says.
+    The events of all rules are in the same columns."""
+    plans = [plan for plan, _ in of_rules]
+    tables = [((plan,), decisions, [[0]] * len(decisions)) for plan, decisions in of_rules]
+    if form.endswith("shared"):
+        tables = [(tuple(plans), *shared([decisions for _, decisions in of_rules]))]
     taken = [
         [
             (names.index(step), id_, event)
@@ -188,22 +213,24 @@ def by_column(
             for step, events in one["steps"].items()
             for id_, event in events
         ]
-        for _, decisions in of_rules
+        for _, decisions, _ in tables
     ]
-    whole: Taken = [(id_, event) for of_rule in taken for _, id_, event in of_rule]
+    whole: Taken = [(id_, event) for of_table in taken for _, id_, event in of_table]
     events = columns(
-        [plan for plan, _ in of_rules], [event for _, event in whole], [id_ for id_, _ in whole],
-        min(cut, len(whole)), form == "chosen",
+        plans, [event for _, event in whole], [id_ for id_, _ in whole], min(cut, len(whole)),
+        form.startswith("chosen"),
     )  # fmt: skip
+    of_keys = keys(plans[0].rule, [decisions for _, decisions, _ in tables], form)
     found, first = [], 0
-    for (plan, decisions), mine, of_keys in zip(of_rules, taken, keys(of_rules, form), strict=True):
+    for (rules, decisions, by), mine, key in zip(tables, taken, of_keys, strict=True):
         lengths = [sum(len(events) for events in one["steps"].values()) for one in decisions]
         found.append(
             Decisions(
-                (plan,),
-                np.zeros(len(decisions), np.int64),
+                rules,
+                np.concatenate(by),
+                np.cumsum(list(map(len, by))),
                 np.array([one["time"] for one in decisions]),
-                of_keys,
+                key,
                 pa.array([decided(one["order"]) for one in decisions], pa.binary()),
                 np.array([one["timeout"] for one in decisions]),
                 np.cumsum(lengths),
@@ -243,18 +270,19 @@ def test_matches_by_column_are_those_one_by_one(data: st.DataObject) -> None:
     if not plans:
         return
     names, cut = ["a", "b", "c"], data.draw(st.integers(0, 9))
-    of_rules = [(plan, drawn(plan, data)) for plan in plans]
+    of_all = drawn(plans[0], data, least=0)
+    of_rules = [(plan, drawn(plan, data) + of_all) for plan in plans]
     expected = sorted(one for plan, decisions in of_rules for one in one_by_one(plan, decisions, names))
     for many, form in product((1, 3, MANY), FORMS):
         assert sorted(by_column(of_rules, names, cut, many, form)) == expected
 
 
-def drawn(plan: RulePlan, data: st.DataObject) -> list[dict[str, Any]]:
+def drawn(plan: RulePlan, data: st.DataObject, least: int = 1) -> list[dict[str, Any]]:
     """Decisions of a rule of three steps."""
     assert plan.rule.by is not None
     event = st.tuples(IDS, rows())
     decisions = []
-    for _ in range(data.draw(st.integers(1, 4))):
+    for _ in range(data.draw(st.integers(least, 4))):
         timeout = data.draw(st.booleans())
         steps = {
             "a": data.draw(st.lists(event, min_size=1, max_size=3)),

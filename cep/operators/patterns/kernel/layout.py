@@ -187,14 +187,14 @@ MATCHED, EACH, FORK = -1, -2, -3
 # What goes on between calls: where the loop stands, the pools' free rows (those given back are linked, those
 # after the fresh one were never used), and what is being moved.
 (
-    C_POSITION, C_SETTLED, C_ALT, C_ALTS, C_RUN, C_RUNS, C_LISTS, C_NODES, C_MATCHES,
+    C_POSITION, C_SETTLED, C_ALT, C_ALTS, C_RUN, C_RUNS, C_LISTS, C_NODES, C_MATCHES, C_DECIDED,
     C_DROPPED, C_OVERFLOWS, C_NEED, C_SEQUENCE, C_EVENT, C_EVENTS, C_WATERMARK, C_BLANK, C_TRACES, C_SINCE,
     C_HOOK, C_FORKS, C_MODE, C_BEGAN, C_SEEN, C_START, C_OF_FORK, C_KEY,
     C_CHAINS, C_ENTRY, C_ENTRIES, C_SHORT, C_FRESH_ALT, C_FRESH_RUN,
     C_BLOCK, C_RULE, C_STAGE, C_SELECTED, C_OWN_LISTS, C_WIDTH,
     C_KEPT_LISTS, C_KEPT_RUNS, C_KEPT_ALTS, C_KEPT_NODES, C_LIST_NODES, C_WRITTEN, C_TAKEN, C_FULL,
     C_NODES_NEED, C_PASS, C_GIVEN_UP, C_EFFORT, C_SHOWN, C_JOINS,
-) = range(53)  # fmt: skip
+) = range(54)  # fmt: skip
 CURSOR = C_JOINS + BACKBONES * JOIN_SLOTS
 
 NONE = -1

@@ -12,6 +12,7 @@ import numpy as np
 
 from cep.operators.patterns.kernel.layout import (
     BITS,
+    C_DECIDED,
     C_EFFORT,
     C_KEPT_LISTS,
     C_KEY,
@@ -38,9 +39,9 @@ from cep.operators.patterns.kernel.strict_layout import (
     PACKED,
     SHOWING,
     STRICT_RULE,
+    X_DECIDED,
     X_EVENTS,
     X_KEY,
-    X_RULE,
     X_TIME,
     Z_KEEPS,
     Z_WITHIN,
@@ -75,11 +76,11 @@ def load_key(stored: StrictRuns, room: StrictRoom, key: int, events: int, words:
 
 
 @inlined
-def skip(group: StrictRules, room: StrictRoom, matches: Ints, first: int, words: int, width: int) -> None:
-    """End the runs that the matches from `first` on end."""
+def skip(group: StrictRules, room: StrictRoom, rules: Ints, first: int, words: int) -> None:
+    """End the runs that the matches of the rules from `first` on end."""
     depth = len(room.window) - 1
-    for match in range(first, room.cursor[C_MATCHES], width):
-        rule = matches[match + X_RULE]
+    for place in range(first, room.cursor[C_DECIDED]):
+        rule = rules[place]
         for state in range(group.rules[rule * STRICT_RULE + Z_KEEPS], depth):
             room.then[state * words + rule // BITS] &= ~(np.int64(1) << np.int64(rule % BITS))
 
@@ -143,13 +144,13 @@ def write_key(
 
 
 @inlined
-def add_match(came: StrictEvents, room: StrictRoom, matches: Ints, rule: int, i: int) -> None:
-    """Note a match whose last event is i."""
+def add_match(came: StrictEvents, room: StrictRoom, matches: Ints, i: int) -> None:
+    """Note a match whose last event is i; its rules are noted before."""
     cursor = room.cursor
     to = cursor[C_MATCHES]
-    matches[to + X_RULE] = rule
     matches[to + X_KEY] = cursor[C_KEY]
     matches[to + X_TIME] = came.times[i]
+    matches[to + X_DECIDED] = cursor[C_DECIDED]
     matches[to + X_EVENTS] = came.numbers[i]
     for k in range(len(room.window) - 1):
         event = room.window[k]
@@ -159,7 +160,7 @@ def add_match(came: StrictEvents, room: StrictRoom, matches: Ints, rule: int, i:
 
 @inlined
 def show_event(
-    group: StrictRules, rule: Rule, came: StrictEvents, room: StrictRoom, matches: Ints, words: int,
+    group: StrictRules, rule: Rule, came: StrictEvents, room: StrictRoom, output: StrictOutput, words: int,
     shortest: int, i: int,
 ) -> None:  # fmt: skip
     """Show an event to the runs of its key, those that have taken most first; then it may begin runs.
@@ -168,7 +169,7 @@ def show_event(
     live, then, window, cursor = room.live, room.then, room.window, room.cursor
     depth = len(window) - 1
     t = came.times[i]
-    first = cursor[C_MATCHES]
+    first = cursor[C_DECIDED]
     for k in range(depth * words):
         then[k] = 0
     for state in range(depth, -1, -1):
@@ -188,6 +189,7 @@ def show_event(
             if later(start, shortest) <= t:
                 without_ended(group, room, words, start, t)
         show_state(group, rule, came, room, words, state, i)
+        before = cursor[C_DECIDED]
         for word in range(words):
             bits = room.passed[word] & group.last[step + word]
             if bits != room.passed[word]:
@@ -195,9 +197,12 @@ def show_event(
             while bits != 0:
                 bit = bits & -bits
                 bits ^= bit
-                add_match(came, room, matches, word * BITS + place_of(bit), i)
-    if cursor[C_MATCHES] > first:
-        skip(group, room, matches, first, words, X_EVENTS + depth + 1)
+                output.rules[cursor[C_DECIDED]] = word * BITS + place_of(bit)
+                cursor[C_DECIDED] += 1
+        if cursor[C_DECIDED] > before:
+            add_match(came, room, output.matches, i)
+    if cursor[C_DECIDED] > first:
+        skip(group, room, output.rules, first, words)
     for k in range(depth * words):
         live[k] = then[k]
     for k in range(depth - 1, 0, -1):
@@ -223,7 +228,8 @@ def run_keys(
     for k in range(Z_WITHIN, len(group.rules), STRICT_RULE):
         if 0 <= group.rules[k] < shortest:
             shortest = group.rules[k]
-    most = (X_EVENTS + depth + 1) * (len(group.rules) // STRICT_RULE)
+    rules = len(group.rules) // STRICT_RULE
+    most = (X_EVENTS + depth + 1) * (depth + 1)
     while cursor[C_KEY] < len(stored.of_key):
         if cursor[C_STAGE] == LOADING:
             load_key(stored, room, cursor[C_KEY], size, words, entry)
@@ -235,8 +241,10 @@ def run_keys(
                     return LATER
                 if cursor[C_MATCHES] + most > len(output.matches):
                     return MORE_ROOM
+                if cursor[C_DECIDED] + rules > len(output.rules):
+                    return MORE_ROOM
                 cursor[C_EFFORT] -= 1
-                show_event(group, rule, came, room, output.matches, words, shortest, i)
+                show_event(group, rule, came, room, output, words, shortest, i)
             cursor[C_POSITION] += 1
         due = settle_key(group, came.times, room, words, bound)
         if due >= 0:
@@ -252,8 +260,8 @@ def run_strict(
 ) -> int:  # fmt: skip
     """Run a group of rules over a shard's events, key by key, and settle what is due up to `bound`.
 
-    Returns DONE; MORE_ROOM, where the caller lets `output.matches` grow and calls again; or LATER, where the
-    effort that it gave is used up.
+    Returns DONE; MORE_ROOM, where the caller lets the room for matches and their rules grow and calls again;
+    or LATER, where the effort that it gave is used up.
     """
     words = len(group.free) // len(room.window)
     if words == 1:

@@ -13,8 +13,9 @@ Z_STEPS, Z_WITHIN, Z_KEEPS, STRICT_RULE = range(4)
 # began with it, bits of the values that are null, the values.
 P_KEY, P_DUE, PACKED = range(3)
 O_NUMBER, O_TIME, O_NULLS, ENTRY_HEAD = range(4)
-# A match: the rule's place in the group, the key, the time, the numbers of the last events, newest first.
-X_RULE, X_KEY, X_TIME, X_EVENTS = range(4)
+# A match: the key, the time, how many rules had decided up to it, the numbers of the last events, newest
+# first.
+X_KEY, X_TIME, X_DECIDED, X_EVENTS = range(4)
 # A ladder: where its rungs begin, how many there are.
 D_FIRST, D_COUNT, LADDER = range(3)
 # A rung before its set: place and length of the program, and where its comparison is.
@@ -110,7 +111,8 @@ class StrictRoom(NamedTuple):
 
 
 class StrictOutput(NamedTuple):
-    """Room for the rows of all keys, and for matches."""
+    """Room for the rows of all keys, for matches, and for the rules of each: their places in the group."""
 
     rows: Ints
     matches: Ints
+    rules: Ints

@@ -25,14 +25,15 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """Matches of rules, a row each: `rule` is the number of each row's in its space, `start` of the event
-    that a run began with; `by_event` 0 where time decided; `timeout`: before the run was a match.
+    """Matches, a row each: `start` is the number of the event that a run began with; `by_event` 0 where time
+    decided; `timeout`: before the run was a match.
 
-    The k-th took the events from `ends[k - 1]` up to `ends[k]`: number of the step's name, event number,
-    sequence number.
+    The k-th is one of the rules with the numbers `rule[decided[k - 1]:decided[k]]` in their space. It took
+    the events from `ends[k - 1]` up to `ends[k]`: number of the step's name, event number, sequence number.
     """
 
     rule: Ints
+    decided: Ints
     time: Ints
     by_event: Ints
     key: Ints
@@ -47,20 +48,22 @@ class Matches:
     def of(cls, rule: int, rows: Ints, ends: Ints, steps: Ints, events: Ints, sequences: Ints) -> Matches:
         """Those of one rule from rows of the kernel."""
         return cls(
-            np.full(len(rows), rule), rows[:, layout.M_TIME], rows[:, layout.M_BY_EVENT],
-            rows[:, layout.M_KEY], rows[:, layout.M_START], rows[:, layout.M_TIMEOUT] == 1,
+            np.full(len(rows), rule), np.arange(1, len(rows) + 1),
+            rows[:, layout.M_TIME], rows[:, layout.M_BY_EVENT], rows[:, layout.M_KEY],
+            rows[:, layout.M_START], rows[:, layout.M_TIMEOUT] == 1,
             ends, steps, events, sequences,
         )  # fmt: skip
 
     def chosen(self, which: Ints) -> Matches:
-        """Some of them."""
+        """Some of them, of one rule each."""
         if len(which) == len(self.time):
             return self
         counts = lengths(self.ends)[which]
         rows = ranges(self.ends[which] - counts, counts)
         return Matches(
-            self.rule[which], self.time[which], self.by_event[which], self.key[which], self.start[which],
-            self.timeout[which], np.cumsum(counts), self.steps[rows], self.events[rows], self.sequences[rows],
+            self.rule[which], np.arange(1, len(which) + 1),
+            self.time[which], self.by_event[which], self.key[which], self.start[which], self.timeout[which],
+            np.cumsum(counts), self.steps[rows], self.events[rows], self.sequences[rows],
         )  # fmt: skip
 
 
@@ -90,6 +93,7 @@ def decisions_of(
                 Decisions(
                     tuple(rules[number] for number in raising.tolist()),
                     np.searchsorted(raising, found.rule),
+                    found.decided,
                     found.time,
                     [Chosen(column, key) for column in of_keys],
                     of_all[some],

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cep.batch.arrivals import Arrivals
+from cep.batch.decisions import lengths, rows_with
 from cep.counters import Overflows
 from cep.hashing.rows import order_of
 from cep.operators.operator import BatchContext
@@ -21,6 +22,7 @@ from cep.operators.patterns.runtime.looking_back import Events
 from cep.operators.patterns.runtime.matches import Matches
 from cep.operators.patterns.runtime.packed_runs import PackedRows, PackedRuns
 from cep.operators.patterns.runtime.predicate_bits import PredicateReader
+from cep.state.keyed_rows import ranges
 
 Ints = npt.NDArray[np.int64]
 
@@ -67,21 +69,23 @@ class StrictBatch:
         )  # fmt: skip
         width = strict_layout.X_EVENTS + group.depth + 1
         output = strict_layout.StrictOutput(
-            np.empty(keys * kept.rows.shape[1], np.int64), np.empty(2 * rules * width, np.int64)
+            np.empty(keys * kept.rows.shape[1], np.int64),
+            np.empty(2 * width * (group.depth + 1), np.int64),
+            np.empty(2 * rules, np.int64),
         )
         stored = strict_layout.StrictRuns(kept.rows.ravel(), of_key)
         while self.engine.run_strict(group.arrays, came, stored, room, output, self.events.watermark):
-            matches = np.empty(4 * len(output.matches), np.int64)
-            used = cursor[layout.C_MATCHES]
-            matches[:used] = output.matches[:used]
-            output = output._replace(matches=matches)
+            output = output._replace(
+                matches=_with_room(output.matches, cursor[layout.C_MATCHES]),
+                rules=_with_room(output.rules, cursor[layout.C_DECIDED]),
+            )
         self._count(group, room.overflows)
         found = output.matches[: cursor[layout.C_MATCHES]].reshape(-1, width)
         size = int(cursor[layout.C_KEPT_LISTS])
         # A copy, so that the room for all keys is given back.
         rows = output.rows[:size].copy().reshape(-1, kept.rows.shape[1])
         left = PackedRows(group.rules, group.depth, kept.values, group.texts, rows)
-        return list(self._matches(group, found)), left
+        return list(self._matches(group, found, output.rules[: cursor[layout.C_DECIDED]])), left
 
     def _events(self, group: StrictGroup, kept: PackedRows) -> strict_layout.StrictEvents:
         """The events with what the group reads of them, and behind them those that kept runs took."""
@@ -120,20 +124,29 @@ class StrictBatch:
             name = self.tables.rules[int(group.rules[place])].name
             self.context.counts[Overflows("rule", *name)] += int(overflows[place])
 
-    def _matches(self, group: StrictGroup, found: Ints) -> Iterator[Matches]:
-        """The matches in order of time, those of rules with the same steps together."""
-        found = found.take(order_of(found[:, strict_layout.X_TIME]), axis=0)
-        places = found[:, strict_layout.X_RULE]
+    def _matches(self, group: StrictGroup, found: Ints, places: Ints) -> Iterator[Matches]:
+        """The matches in order of time, those of rules with the same steps together; `places` are the rules
+        of each."""
+        order = order_of(found[:, strict_layout.X_TIME])
+        decided = found[:, strict_layout.X_DECIDED]
+        counts = lengths(decided)
+        places = places[ranges((decided - counts)[order], counts[order])]
+        found, decided = found.take(order, axis=0), np.cumsum(counts[order])
         of_steps: dict[tuple[int, ...], list[int]] = {}
         for place in np.flatnonzero(np.bincount(places)).tolist():
             steps = tuple(self.tables.tables(int(group.rules[place])).edges.tolist())
             of_steps.setdefault(steps, []).append(place)
         for steps, mine in of_steps.items():
-            rows = found if len(of_steps) == 1 else found[np.isin(places, mine)]
+            rows, of_each, by = found, decided, places
+            if len(of_steps) > 1:
+                some = np.flatnonzero(np.isin(places, mine))
+                which, of_each = rows_with(decided, some)
+                rows, by = found[which], places[some]
             size, first = len(rows), strict_layout.X_EVENTS
             events = rows[:, first : first + len(steps)][:, ::-1].ravel()
             yield Matches(
-                group.rules[rows[:, strict_layout.X_RULE]],
+                group.rules[by],
+                of_each,
                 rows[:, strict_layout.X_TIME],
                 np.ones(size, np.int64),
                 rows[:, strict_layout.X_KEY],
@@ -144,6 +157,13 @@ class StrictBatch:
                 events,
                 events,
             )
+
+
+def _with_room(numbers: Ints, used: int) -> Ints:
+    """The first numbers of an array, with more room behind them."""
+    found = np.empty(4 * len(numbers), np.int64)
+    found[:used] = numbers[:used]
+    return found
 
 
 def none_of(group: StrictGroup) -> PackedRows:

@@ -82,6 +82,7 @@ class Deciding:
             yield Decisions(
                 (plan,),
                 np.zeros(count, np.int64),
+                np.arange(1, count + 1),
                 asked.times[which],
                 [column.slice(which.start, count) for column in keys],
                 orders.slice(which.start, count),
