@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from alerts.alert import Kind
 from alerts.arrow_columns import Array, Ints, Texts, timestamps
-from alerts.joining import Part, digests, joined_rows, of_rows, one_of
+from alerts.joining import Part, digests, of_rows, one_of
 from alerts.lazy_texts import LazyTexts
 from alerts.notation_columns import digits
 from alerts.patience import count_alerts
@@ -69,7 +69,7 @@ def written(rules: Sequence[Writing], of: Ints, row: Ints | None, content: Conte
     by, estimates = columns_apart(content.apart, content.kind, "")
     steps_told = taken if content.kind != "window" else []
     told = _between(identity, of_rows([*(one.canonical for one in key), *steps_told, *by], row))
-    ids = digests(joined_rows(told, size))
+    ids = digests(told, size)
     emitted = [one.json for one in content.emit.values()]
     shown = [*(one.json for one in key), *content.summary]
     said = [timestamps(content.time), *shown, *emitted, *taken, *estimates]

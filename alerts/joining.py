@@ -85,7 +85,7 @@ def of_rows(parts: Sequence[Part], row: Ints | None) -> Sequence[Part]:
 def joined(parts: Sequence[Part], type_: pa.DataType = _STRING) -> Array:
     """The parts of each row end to end; a text is the same for all. Null where one is null."""
     kernel, size = _kernel_for_rows_of(parts)
-    found = None if kernel is None else _joined_by(kernel, _fewer(parts, kernel), size, type_)
+    found = None if kernel is None else _joined_by(kernel, parts, size, type_)
     if found is not None:
         return found
     return pc.binary_join_element_wise(*(_part(part, type_) for part in parts), _NOTHING[type_])
@@ -93,15 +93,27 @@ def joined(parts: Sequence[Part], type_: pa.DataType = _STRING) -> Array:
 
 def _joined_by(kernel: Kernel, parts: Sequence[Part], size: int, type_: pa.DataType) -> Array | None:
     """So many rows of parts by the kernel; None if they are too long for one array."""
-    numbers, _held = _numbers_of(parts)
+    found = _end_to_end(kernel, parts, size, MOST)
+    if found is None:
+        return None
+    data, ends = found
+    buffers = [None, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(data)]
+    return pa.Array.from_buffers(type_, size, buffers)
+
+
+def _end_to_end(
+    kernel: Kernel, parts: Sequence[Part], size: int, most: int | None = None
+) -> tuple[npt.NDArray[np.uint8], Ints] | None:
+    """The bytes of so many rows of parts by the kernel, and where each ends, behind a 0; None if they are
+    more than `most`."""
+    numbers, _held = _numbers_of(_fewer(parts, kernel))
     ends = np.empty(size + 1, np.int64)
     kernel.find_ends(numbers, ends)
-    if ends[-1] > MOST:
+    if most is not None and ends[-1] > most:
         return None
-    bytes_ = np.empty(int(ends[-1]) + layout.SLACK, np.uint8)
-    kernel.join_parts(numbers, size, bytes_)
-    buffers = [None, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(bytes_[: ends[-1]])]
-    return pa.Array.from_buffers(type_, size, buffers)
+    data = np.empty(int(ends[-1]) + layout.SLACK, np.uint8)
+    kernel.join_parts(numbers, size, data)
+    return data[: ends[-1]], ends
 
 
 def joined_rows(parts: Sequence[Part], size: int) -> Array:
@@ -180,19 +192,16 @@ class Columns:
         return np.concatenate(parts), forms.reshape(-1)
 
 
-def digests(texts: Array) -> npt.NDArray[np.uint8]:
-    """The SHA-256 of each text, a row of 32 bytes."""
-    data, ends = bytes_of(texts)
-    kernel = kernel_for(len(texts))
-    if kernel is None:
-        sha256 = hashlib.sha256
-        found = [sha256(data[begin:end]).digest() for begin, end in pairwise(ends.tolist())]
-        return np.frombuffer(b"".join(found), np.uint8).reshape(-1, 32)
-    rows = np.empty((len(texts), 32), np.uint8)
-    kernel.digest_texts(
-        np.frombuffer(data, np.uint8), ends, np.empty(layout.ROOM, np.uint8), rows.reshape(-1)
-    )
-    return rows
+def digests(parts: Sequence[Part], size: int) -> npt.NDArray[np.uint8]:
+    """The SHA-256 of the parts of so many rows, end to end: a row of 32 bytes for each."""
+    kernel = None if all(map(_is_same, parts)) else _kernel_for_rows_of(parts)[0]
+    if kernel is not None and (found := _end_to_end(kernel, parts, size)) is not None:
+        rows = np.empty((size, layout.DIGEST), np.uint8)
+        kernel.digest_texts(*found, np.empty(layout.ROOM, np.uint8), rows.reshape(-1))
+        return rows
+    sha256 = hashlib.sha256
+    digested = [sha256(text).digest() for text in pieces(joined_rows(parts, size))]
+    return np.frombuffer(b"".join(digested), np.uint8).reshape(-1, layout.DIGEST)
 
 
 def bytes_of(texts: Array) -> tuple[memoryview, npt.NDArray[np.int64]]:
@@ -289,7 +298,7 @@ def _put_together(run: Sequence[Part], kernel: Kernel) -> Sequence[Part]:
     if first is None or len(run) == 1 or len(first.of) < 2 * _places(first):
         return run
     of_places = [part.texts if isinstance(part, OneOf) else part for part in run]
-    whole = _joined_by(kernel, _fewer(of_places, kernel), _places(first), pa.binary())
+    whole = _joined_by(kernel, of_places, _places(first), pa.binary())
     return run if whole is None else [OneOf(whole, first.of)]
 
 

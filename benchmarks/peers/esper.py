@@ -93,6 +93,9 @@ class _Strict:
     made: int = 0
 
     def prepare(self) -> None:
+        for number in range(len(self.sides)):
+            # Emptying the file of the turn before would count: a twentieth of ours with many alerts.
+            self._out(number).unlink(missing_ok=True)
         self.feed.write(self._input, self.made)
         self.made += 1
         if self.way == "parsed":

@@ -41,7 +41,7 @@ MANY = 100
 """So many decisions of one form are cheaper by column, whose calls take a millisecond together; listing those
 of one more rule costs as much as LISTED more."""
 LISTED = 20
-MOST = 1 << 15
+MOST = 1 << 17
 """Decisions that are written together at most: what it takes of memory is of so many (decision 97)."""
 
 
