@@ -141,7 +141,7 @@ def some_decisions(plan: RulePlan, seed: int, count: int) -> Decisions:
         np.arange(1, count + 1) * 3,
         np.tile(np.arange(3), count),
         everything,
-        EventColumns.of(events, [(table, everything, everything)]),
+        EventColumns(events, [(table, everything, everything)]),
     )
 
 

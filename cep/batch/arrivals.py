@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,6 +51,7 @@ class Arrivals:
     time: Ints
     part: Ints
     row: Ints
+    _places: Ints | None = None
 
     def chosen(self, which: Ints | Bools | slice) -> Arrivals:
         """Some of them, in the order of the indices."""
@@ -58,12 +59,38 @@ class Arrivals:
         part = self.part[: len(row)] if len(self.parts) == 1 else _some(self.part, which)
         return Arrivals(self.parts, _some(self.time, which), part, row)
 
+    def ordered(self, order: Ints) -> Arrivals:
+        """All of them in another order."""
+        if len(self.parts) == 1 and _are_all(self.row):
+            return Arrivals(self.parts, self.time.take(order), self.part, order)
+        return self.chosen(order)
+
     def rows_of(self, number: int) -> tuple[Ints, Ints]:
         """The events that are of one part: their places here and their rows there."""
         if len(self.parts) == 1:
-            return np.arange(len(self.row)), self.row
+            if self._places is None:
+                self._places = np.arange(len(self.row))
+            return self._places, self.row
         places = np.flatnonzero(self.part == number)
         return places, self.row[places]
+
+    def where(self, which: Ints) -> Iterator[tuple[EventTable, Ints, Ints]]:
+        """Some of them by part: which of them are of it, and their rows there."""
+        rows = self.row.take(which)
+        if len(self.parts) == 1:
+            if len(which):
+                yield self.parts[0], np.arange(len(which)), rows
+            return
+        part = self.part.take(which)
+        for number, table in enumerate(self.parts):
+            places = np.flatnonzero(part == number)
+            if len(places):
+                yield table, places, rows[places]
+
+
+def _are_all(rows: Ints) -> bool:
+    """True of the numbers from 0 on, as many as there are."""
+    return not len(rows) or bool(rows[0] == 0 and rows[-1] == len(rows) - 1 and (rows[1:] > rows[:-1]).all())
 
 
 def _some(values: Ints, which: Ints | Bools | slice) -> Ints:
@@ -134,9 +161,9 @@ def in_order(plan: Plan, parts: list[EventTable], one_partition: bool) -> Arriva
     if place.any():
         later = (place[1:] > place[:-1]) | ((place[1:] == place[:-1]) & later)
     if not later.all():
-        arrivals = arrivals.chosen(np.lexsort((offset, place)))
+        arrivals = arrivals.ordered(np.lexsort((offset, place)))
     if np.any(arrivals.time[1:] < arrivals.time[:-1]):
-        arrivals = arrivals.chosen(order_of(arrivals.time))
+        arrivals = arrivals.ordered(order_of(arrivals.time))
     return arrivals
 
 
@@ -290,6 +317,6 @@ def number_keys(fields: int, events: Arrivals) -> tuple[Keys, Ints]:
 
 
 def _taken(column: pa.Array, rows: Ints) -> pa.Array:
-    if len(rows) == len(column) and np.array_equal(rows, np.arange(len(rows))):
+    if len(rows) == len(column) and _are_all(rows):
         return column
     return column.take(pa.array(rows))

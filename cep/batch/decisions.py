@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from json.encoder import encode_basestring
 from typing import Any
@@ -34,34 +34,18 @@ ARROW_TYPES = (pa.string(), pa.int64(), pa.float64(), pa.bool_())
 
 @dataclass(slots=True)
 class EventColumns:
-    """So many events by column: `parts` say which of them a table holds, row by row. So many decisions are
-    about them as `named` says.
+    """So many events by column: a table, which of them it holds, and in which of its rows. So many decisions
+    are about them as `named` says.
 
-    A column becomes Python values when it is first asked for.
+    A column is taken out of the tables when it is first asked for.
     """
 
     count: int
-    parts: Sequence[tuple[Ints, pa.Table]]
+    sources: Sequence[tuple[pa.Table, Ints, Ints]]
     named: int = 0
     _read: dict[str, Objects] = field(default_factory=dict)
     _arrow: dict[str, pa.Array | None] = field(default_factory=dict)
     _shared: dict[str, SharedColumn] = field(default_factory=dict)
-
-    @classmethod
-    def of(
-        cls,
-        count: int,
-        sources: Iterable[tuple[pa.Table, Ints, Ints]],
-        also: Sequence[str] = (),
-        named: int = 0,
-    ) -> EventColumns:
-        """From where events are: a table, which of them it holds, and in which rows. Of its columns ids and
-        fields are taken, and what is named."""
-        parts = []
-        for table, where, rows in sources:
-            names = [name for name in table.column_names if name.startswith("f:") or name in (ID, *also)]
-            parts.append((where, table.select(names).take(pa.array(rows))))
-        return cls(count, parts, named)
 
     def key(self, path: Path) -> pa.Array | Objects:
         """A field's values as `Decisions` has those of a key."""
@@ -84,9 +68,9 @@ class EventColumns:
         known = self._read.get(name)
         if known is None:
             known = self._read[name] = np.full(self.count, None, np.object_)
-            for where, table in self.parts:
+            for table, where, rows in self.sources:
                 if name in table.column_names:
-                    known[where] = objects(python(table.column(name)))
+                    known[where] = objects(python(table.column(name).take(pa.array(rows))))
         return known
 
     def arrow(self, name: str) -> pa.Array | None:
@@ -115,16 +99,16 @@ class EventColumns:
         return known
 
     def _gathered(self, name: str) -> pa.Array | None:
-        tables = [table for _, table in self.parts]
+        tables = [table for table, _, _ in self.sources]
         if not tables or not all(name in table.column_names for table in tables):
             return None
         types = {table.schema.field(name).type for table in tables}
         type_ = types.pop()
         if types or type_ not in ARROW_TYPES:
             return None
-        chunks = [chunk for table in tables for chunk in table.column(name).chunks]
-        whole = pa.chunked_array(chunks, type_).combine_chunks()
-        where = np.concatenate([where for where, _ in self.parts])
+        taken = [table.column(name).take(pa.array(rows)) for table, _, rows in self.sources]
+        whole = pa.chunked_array([chunk for one in taken for chunk in one.chunks], type_).combine_chunks()
+        where = np.concatenate([where for _, where, _ in self.sources])
         if len(where) == self.count and (where == np.arange(self.count)).all():
             return whole
         place = np.full(self.count, -1)

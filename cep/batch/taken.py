@@ -36,11 +36,9 @@ class EventBook:
             places, rows = kept.find(numbers[:earlier])
             if len(places):
                 found.append((stream, kept.table, places, rows))
-        came = self.events.chosen(numbers[earlier:] - self.first)
-        for number, part in enumerate(came.parts):
-            places, rows = came.rows_of(number)
-            if len(places):
-                found.append((part.stream, part.table, earlier + places, rows))
+        came = numbers[earlier:] - self.first
+        for part, places, rows in self.events.where(came):
+            found.append((part.stream, part.table, earlier + places, rows))
         return found
 
     def place(self, number: int) -> tuple[pa.Table, int]:

@@ -84,7 +84,7 @@ def _decisions(rule: RulePlan, stream: str, feed: int, found: Arrivals) -> Decis
     paths = () if rule.rule.by is None else rule.rule.by.of(stream)
     count = len(found.time)
     sources = [(part.table, *found.rows_of(number)) for number, part in enumerate(found.parts)]
-    columns = EventColumns.of(count, sources, (BATCH, OFFSET, ORIGIN))
+    columns = EventColumns(count, sources)
     return Decisions(
         (rule,),
         np.zeros(count, np.int64),

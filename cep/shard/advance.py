@@ -213,12 +213,12 @@ class _ShardBatch:
         for one in groups:
             wanted |= one.operator.wanted(one.group, self.plan.id, ready, numbers, keys.count)
         recalled, new_numbers = recall(old, layout, groups, keys, wanted, before, after, self.merging)
-        numbers = new_numbers[numbers]
+        numbers = new_numbers.take(numbers)
         if not recalled.keys.count and old.layout is layout:
             return old
         if np.any(numbers[1:] < numbers[:-1]):
             order = order_of(numbers)
-            ready, numbers = ready.chosen(order), numbers[order]
+            ready, numbers = ready.ordered(order), numbers.take(order)
         book = EventBook(recalled.events, recalled.sequence, ready)
         context = self._context(space, recalled.keys, numbers, Texts(recalled.texts), book)
         rows = self._advanced(groups, ready, recalled.rows, context, old.layout is not layout)

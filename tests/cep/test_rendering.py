@@ -133,7 +133,7 @@ def columns(
         (table.slice(first, end - first), np.arange(first, end), np.arange(end - first))
         for first, end in ((0, cut), (cut, len(events)))
     ]
-    return EventColumns.of(len(events), sources, named=len(events) if often else 0)
+    return EventColumns(len(events), sources, named=len(events) if often else 0)
 
 
 def one_by_one(plan: RulePlan, decisions: list[dict[str, Any]], names: list[str]) -> list[Raised]:

@@ -77,7 +77,7 @@ def decisions_of(
         numbers, places = ranked([found.events for found in matched])
         size = sum(len(found.time) for found in matched)
         sources = [source[1:] for source in book.sources(numbers)]
-        columns = EventColumns.of(len(numbers), sources, named=size)
+        columns = EventColumns(len(numbers), sources, named=size)
         of_keys = [SharedColumn(column, size >= keys.count) for column in keys.columns]
         of_all = orders(
             np.concatenate([found.by_event for found in matched]),

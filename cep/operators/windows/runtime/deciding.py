@@ -69,7 +69,7 @@ class Deciding:
         asked = self.advanced.evaluations(rows)
         first, events = self.advanced.newest(rows)
         numbers, (places,) = ranked([events])
-        columns = EventColumns.of(len(numbers), [one[1:] for one in self.context.book.sources(numbers)])
+        columns = EventColumns(len(numbers), [one[1:] for one in self.context.book.sources(numbers)])
         read = self.read(Reads.of_all(one.plan.told for one in self.rules.rules), rows)
         keys = self.context.keys.of(asked.keys % self.rules.keys)
         orders = _orders(asked.starts, asked.at)
@@ -137,7 +137,7 @@ class Deciding:
             assert isinstance(argument, FieldRef)
             events = self.advanced.event_of(number, rows)
             numbers = rising(events[events >= 0])
-            columns = EventColumns.of(len(numbers), [one[1:] for one in self.context.book.sources(numbers)])
+            columns = EventColumns(len(numbers), [one[1:] for one in self.context.book.sources(numbers)])
             values = np.full(len(events), None, np.object_)
             there = np.flatnonzero(events >= 0)
             values[there] = columns.values(argument.path)[np.searchsorted(numbers, events[there])]

@@ -35,7 +35,7 @@ def write(deciding: Deciding, raised: Bools, holds: Bools) -> None:
     first, events = advanced.newest(rows)
     at = asked.at[rows]
     numbers = rising(np.concatenate((events, at[at != AT_ITS_END])))
-    columns = EventColumns.of(len(numbers), [one[1:] for one in context.book.sources(numbers)])
+    columns = EventColumns(len(numbers), [one[1:] for one in context.book.sources(numbers)])
     ids = dict(zip(numbers.tolist(), columns.column(ID).tolist(), strict=True))
     keys, said = _keys(rule, asked.keys[rows], context), _readings(deciding, rows)
     stream = rule.rule.streams[0]
