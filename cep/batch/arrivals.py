@@ -61,7 +61,7 @@ class Arrivals:
 
     def ordered(self, order: Ints) -> Arrivals:
         """All of them in another order."""
-        if len(self.parts) == 1 and _are_all(self.row):
+        if len(self.parts) == 1 and are_all(self.row, len(self.row)):
             return Arrivals(self.parts, self.time.take(order), self.part, order)
         return self.chosen(order)
 
@@ -88,9 +88,11 @@ class Arrivals:
                 yield table, places, rows[places]
 
 
-def _are_all(rows: Ints) -> bool:
-    """True of the numbers from 0 on, as many as there are."""
-    return not len(rows) or bool(rows[0] == 0 and rows[-1] == len(rows) - 1 and (rows[1:] > rows[:-1]).all())
+def are_all(rows: Ints, size: int) -> bool:
+    """True of the numbers from 0 up to `size`, one after the other."""
+    if len(rows) != size or not size:
+        return not size and not len(rows)
+    return bool(rows[0] == 0 and rows[-1] == size - 1 and (rows[1:] > rows[:-1]).all())
 
 
 def _some(values: Ints, which: Ints | Bools | slice) -> Ints:
@@ -317,6 +319,6 @@ def number_keys(fields: int, events: Arrivals) -> tuple[Keys, Ints]:
 
 
 def _taken(column: pa.Array, rows: Ints) -> pa.Array:
-    if len(rows) == len(column) and _are_all(rows):
+    if are_all(rows, len(column)):
         return column
     return column.take(pa.array(rows))

@@ -39,7 +39,8 @@ Group = TypeVar("Group", bound=OperatorPlan)
 class BatchContext:
     """Values that the operators of a space share in one shard and batch.
 
-    `keys` are those that are looked at, `numbers` those of the events' keys, which rise. What is kept names
+    `keys` are those that are looked at, `numbers` those of the events' keys, which rise where an operator of
+    the space takes events key by key (`Operator.takes_by_time`). What is kept names
     texts by their places in `texts`, which only grows, and events by their numbers in `book`: those of this
     batch follow one another from `book.first` on. A space that is spread has no keys.
     `compiled` chooses the kernel; None: by the number of events. `counts` is added to.
@@ -117,9 +118,15 @@ class Operator(ABC, Generic[Planned, Group]):
     ) -> tuple[list[Decisions], Kept]:
         """The rules' decisions about a batch's events, and the state of the context's keys after it.
 
-        The events are those up to the watermark, in order of time, and in a space with keys key by key.
+        The events are those up to the watermark, in order of time, and in a space with keys key by key,
+        unless all its operators take them as they come (`takes_by_time`).
         `kept` is everything that is kept of these keys; neither it nor the arrays in it are changed.
         """
+
+    def takes_by_time(self, group: Group, plan: str, kept: Kept, events: Arrivals) -> bool:  # noqa: ARG002
+        """True if `advance` takes the events of all keys in order of time, which leaves out to put them in
+        order of key. Not asked where there is a trace or state to be carried."""
+        return False
 
     def wanted(self, group: Group, plan: str, events: Arrivals, numbers: Ints, keys: int) -> Bools:  # noqa: ARG002
         """Of which of so many keys the state must be seen, to advance over events with keys of these numbers.

@@ -216,13 +216,22 @@ class _ShardBatch:
         numbers = new_numbers.take(numbers)
         if not recalled.keys.count and old.layout is layout:
             return old
-        if np.any(numbers[1:] < numbers[:-1]):
+        carried = old.layout is not layout
+        by_time = (
+            not carried
+            and self.trace is None
+            and all(
+                one.operator.takes_by_time(one.group, self.plan.id, one.own(recalled.rows), ready)
+                for one in groups
+            )
+        )
+        if not by_time and np.any(numbers[1:] < numbers[:-1]):
             order = order_of(numbers)
             ready, numbers = ready.ordered(order), numbers.take(order)
         book = EventBook(recalled.events, recalled.sequence, ready)
         context = self._context(space, recalled.keys, numbers, Texts(recalled.texts), book)
-        rows = self._advanced(groups, ready, recalled.rows, context, old.layout is not layout)
-        if old.layout is not layout:
+        rows = self._advanced(groups, ready, recalled.rows, context, carried)
+        if carried:
             self._count_dropped(old, set(layout.rules))
         taken = events_of(rows)
         if not recalled.everything:

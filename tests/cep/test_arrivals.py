@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from duel import pack_of
@@ -160,6 +161,18 @@ def test_each_event_is_taken_once_in_order(
             expected[StreamEvents(e.stream, outcome)] += 1
     assert seen(left) == plain(sorted(stay, key=lambda e: e.time))
     assert counts == expected
+    order = np.array(data.draw(st.permutations(range(len(stay)))), np.int64)
+    assert seen(left.ordered(order)) == seen(left.chosen(order))
+    some_of = order[: data.draw(st.integers(0, len(stay)))]
+    chosen = left.chosen(some_of)
+    assert {
+        part.stream + part.layout.plan: (places.tolist(), rows.tolist())
+        for part, places, rows in left.where(some_of)
+    } == {
+        part.stream + part.layout.plan: tuple(numbers.tolist() for numbers in chosen.rows_of(number))
+        for number, part in enumerate(chosen.parts)
+        if len(chosen.rows_of(number)[0])
+    }
 
     keys, numbers = number_keys(2, left)
     values = keys.python(list(range(keys.count)))

@@ -26,6 +26,7 @@ from cep.expressions.held import as_held, value_at
 from cep.expressions.scalar import aggregate_of, evaluate
 from cep.packs.compile import compile_plan
 from cep.plan.plan import RulePlan
+from cep.shard import render
 from cep.shard.render import MANY, RuleWriter, rendered
 from rules.packs import load_texts
 from rules.typed import (
@@ -273,8 +274,11 @@ def test_matches_by_column_are_those_one_by_one(data: st.DataObject) -> None:
     of_all = drawn(plans[0], data, least=0)
     of_rules = [(plan, drawn(plan, data) + of_all) for plan in plans]
     expected = sorted(one for plan, decisions in of_rules for one in one_by_one(plan, decisions, names))
-    for many, form in product((1, 3, MANY), FORMS):
-        assert sorted(by_column(of_rules, names, cut, many, form)) == expected
+    most = data.draw(st.sampled_from((1, 2, 3, render.MOST)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(render, "MOST", most)
+        for many, form in product((1, 3, MANY), FORMS):
+            assert sorted(by_column(of_rules, names, cut, many, form)) == expected
 
 
 def drawn(plan: RulePlan, data: st.DataObject, least: int = 1) -> list[dict[str, Any]]:

@@ -19,8 +19,11 @@ from hypothesis import strategies as st
 from random_packs import LATENESS, header
 from random_streams import SECOND, Arrival, long_stream
 
+from cep.batch.arrivals import Arrivals
+from cep.batch.trace import Trace
 from cep.counters import Counts, RunsDropped
 from cep.inprocess.session import Session, StoredShard
+from cep.operators.operator import BatchContext
 from cep.operators.patterns.compile.comparisons import NO_COMPARISON, comparison, sources
 from cep.operators.patterns.compile.space_tables import SpaceTables
 from cep.operators.patterns.kernel import strict_layout
@@ -32,6 +35,7 @@ from cep.packs.compile import compile_plan
 from cep.plan.plan import Plan, RuleName
 from cep.shard.advance import MatchOptions
 from cep.shard.memory import Merging
+from cep.state.keyed_rows import Ints, Kept
 
 QUIET: Any = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 SMALL = Merging(base=0.5, later=1, small=0, anew=2)
@@ -90,10 +94,10 @@ def families(draw: st.DrawFn, name: str) -> str:
 
 @st.composite
 def strict_packs(draw: st.DrawFn) -> str:
-    """Several such rules, and one that is none."""
+    """Several such rules, beside one that is none or alone: then events come in order of time."""
     count = draw(st.integers(1, 5))
-    family = draw(st.just("") | families("f"))
-    return header(LATENESS) + LOOP + family + "".join(draw(strict_rules(f"r{n}")) for n in range(count))
+    family, loop = draw(st.just("") | families("f")), draw(st.sampled_from((LOOP, "")))
+    return header(LATENESS) + loop + family + "".join(draw(strict_rules(f"r{n}")) for n in range(count))
 
 
 def cut(seed: int, count: int = 90) -> list[list[Arrival]]:
@@ -136,7 +140,8 @@ def told(plan: Plan, batches: list[list[Arrival]], one_by_one: list[bool], compi
     return alerts, runs, counts
 
 
-PACKABLE = advance.packable
+PACKABLE, RUN = advance.packable, advance.run_patterns
+EARLY = "rule r { by g match a: e => b: e[v > a.v] within 5s }\n"
 
 
 @pytest.mark.slow
@@ -156,6 +161,38 @@ def test_sets_of_rules_find_what_runs_one_by_one_find(text: str, seed: int, mixe
 def test_the_compiled_kernel_finds_the_same(seed: int, several_words: bool) -> None:
     plan = compile_plan([pack_of(header(LATENESS) + (MANY if several_words else EACH))])
     assert told(plan, cut(seed, 400), [False], compiled=True) == told(plan, cut(seed, 400), [True])
+
+
+@pytest.mark.parametrize(
+    ("rules", "single", "traced", "by_time"),
+    [(EARLY, False, False, True), (EARLY, True, False, False), (EARLY, False, True, False),
+     (EARLY + LOOP, False, False, False)],
+)  # fmt: skip
+def test_events_are_put_in_order_of_key_for_what_runs_one_by_one(
+    rules: str, single: bool, traced: bool, by_time: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = compile_plan([pack_of(header(0) + rules)])
+    numbers: list[Ints] = []
+
+    def seen(tables: SpaceTables, kept: Kept, events: Arrivals, context: BatchContext) -> Any:
+        numbers.append(context.numbers)
+        return RUN(tables, kept, events, context)
+
+    monkeypatch.setattr(advance, "run_patterns", seen)
+    if single:
+        monkeypatch.setattr(advance, "packable", lambda *_: False)
+    session = Session(plan, options=MatchOptions(trace=Trace() if traced else None))
+    for number, batch in enumerate(cut(1)):
+        session.feed(tables(plan.packs[0], batch, 100 * number))
+    key_by_key = [bool((of_batch[1:] >= of_batch[:-1]).all()) for of_batch in numbers]
+    assert all(key_by_key) != by_time
+    # A deploy takes runs along, key by key.
+    later = Session(compile_plan([pack_of(header(0) + rules.replace("5s", "6s"))]), options=session.options)
+    later.restore(session.snapshot())
+    numbers.clear()
+    later.feed(tables(plan.packs[0], long_stream(2, events=40, keys=3, seconds=60), 10_000))
+    assert len(numbers[0]) > 1
+    assert (numbers[0][1:] >= numbers[0][:-1]).all()
 
 
 EACH = "".join(

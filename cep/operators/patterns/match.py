@@ -64,6 +64,12 @@ class MatchOperator(Operator[PatternPlan, SpaceTables]):
 
         return run_patterns(group, kept, events, context)
 
+    def takes_by_time(self, group: SpaceTables, plan: str, kept: Kept, events: Arrivals) -> bool:
+        """True where all rules are strict sequences that run as sets."""
+        from cep.operators.patterns.runtime.advance import only_sets
+
+        return only_sets(group, plan, kept, events)
+
     def wanted(self, group: SpaceTables, plan: str, events: Arrivals, numbers: Ints, keys: int) -> Bools:
         """Keys with an event that a waiting run may wait for: others only begin runs."""
         from cep.operators.patterns.runtime.start_only import may_matter

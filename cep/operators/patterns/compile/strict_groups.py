@@ -19,7 +19,7 @@ from cep.operators.patterns.compile.pattern_plan import PatternPlan
 from cep.operators.patterns.compile.program import TEXT, kind_of
 from cep.operators.patterns.compile.tables import Tables
 from cep.operators.patterns.kernel import bytecode, strict_layout, tables
-from cep.operators.patterns.kernel.layout import BITS
+from cep.operators.patterns.kernel.layout import BITS, NONE
 
 Ints = npt.NDArray[np.int64]
 MOST_STEPS = 8
@@ -164,7 +164,8 @@ def _group(
     arrays = strict_layout.StrictRules(
         np.array(writer.content, np.int64), np.array(own, np.int64).ravel(), programs.ravel(),
         comparisons.ravel(), np.array(writer.updates, np.int64).ravel(), free.ravel(), last.ravel(),
-        np.array(columns, np.int64), alone.ravel(), rows, firsts, rungs,
+        np.array(columns, np.int64), _places_among(columns, len(longest.columns)), alone.ravel(), rows,
+        firsts, rungs,
     )  # fmt: skip
     return StrictGroup(
         rules=np.array(numbers, np.int64),
@@ -178,6 +179,13 @@ def _group(
             for name in plans[0].body.streams
         },
     )
+
+
+def _places_among(columns: Sequence[int], count: int) -> Ints:
+    """Of so many columns the places among some; NONE: it is none of them."""
+    found = np.full(count, NONE, np.int64)
+    found[list(columns)] = np.arange(len(columns))
+    return found
 
 
 def _climbed(

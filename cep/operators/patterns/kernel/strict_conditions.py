@@ -24,6 +24,8 @@ from cep.operators.patterns.kernel.bytecode import (
 from cep.operators.patterns.kernel.layout import (
     BITS,
     C_EFFORT,
+    C_EVENTS,
+    C_KEY,
     C_OVERFLOWS,
     Ints,
     ReadOnlyBytes,
@@ -46,6 +48,7 @@ from cep.operators.patterns.kernel.strict_layout import (
     V_CONSTANT,
     V_OPERATION,
     VALUE,
+    WINDOW_HEAD,
     Z_WITHIN,
     StrictEvents,
     StrictRoom,
@@ -132,17 +135,52 @@ def evaluate_registers(group: StrictRules, rule: Rule, room: StrictRoom, state: 
 
 
 @inlined
-def place_in_columns(came: StrictEvents, window: Ints, comparisons: Ints, at: int, i: int) -> int:
-    """Where a value of a comparison is."""
-    back = comparisons[at + V_BACK]
-    event = i if back == NOW else window[back]
-    return int(comparisons[at + V_COLUMN] * len(came.times) + event)
+def begin_of_key(group: StrictRules, room: StrictRoom) -> int:
+    """Where the row of the key at hand begins."""
+    depth = len(room.window) - 1
+    return int(room.cursor[C_KEY] * (depth * (WINDOW_HEAD + len(group.columns)) + len(room.then)))
 
 
 @inlined
-def double_at(came: StrictEvents, comparisons: Ints, at: int, place: int) -> float:
+def is_unknown(came: StrictEvents, room: StrictRoom, comparisons: Ints, at: int, i: int) -> bool:
+    """True if a value of a comparison is null."""
+    back = comparisons[at + V_BACK]
+    event = i if back == NOW else room.window[back]
+    return bool(came.nulls[comparisons[at + V_COLUMN] * room.cursor[C_EVENTS] + event])
+
+
+@inlined
+def place_of_value(group: StrictRules, room: StrictRoom, comparisons: Ints, at: int) -> int:
+    """Where a value of a comparison lies in the row of its key; NOW: it is of the event itself."""
+    back = comparisons[at + V_BACK]
+    if back == NOW:
+        return NOW
+    entry = begin_of_key(group, room) + back * (WINDOW_HEAD + len(group.columns))
+    return int(entry + WINDOW_HEAD + group.kept_of[comparisons[at + V_COLUMN]])
+
+
+@inlined
+def whole_at(
+    group: StrictRules, came: StrictEvents, room: StrictRoom, comparisons: Ints, at: int, i: int
+) -> int:
+    """A value of a comparison."""
+    place = place_of_value(group, room, comparisons, at)
+    if place == NOW:
+        return int(came.columns[comparisons[at + V_COLUMN] * room.cursor[C_EVENTS] + i])
+    return int(room.states[place])
+
+
+@inlined
+def double_at(
+    group: StrictRules, came: StrictEvents, room: StrictRoom, comparisons: Ints, at: int, i: int
+) -> float:
     """A value of a comparison, put together with its constant."""
-    value, operation = float(came.doubles[place]), comparisons[at + V_OPERATION]
+    place = place_of_value(group, room, comparisons, at)
+    if place == NOW:
+        value = float(came.doubles[comparisons[at + V_COLUMN] * room.cursor[C_EVENTS] + i])
+    else:
+        value = float(room.doubles[place])
+    operation = comparisons[at + V_OPERATION]
     if operation != NULL:
         constant = float(came.double_constants[comparisons[at + V_CONSTANT]])
         if operation == ADD_F:
@@ -155,22 +193,24 @@ def double_at(came: StrictEvents, comparisons: Ints, at: int, place: int) -> flo
 
 
 @inlined
-def compare(came: StrictEvents, window: Ints, comparisons: Ints, at: int, i: int) -> int:
+def compare(
+    group: StrictRules, came: StrictEvents, room: StrictRoom, comparisons: Ints, at: int, i: int
+) -> int:
     """1 if a comparison is true for the event i, 0 if it is false or unknown, -1 if the program has to say:
     the condition is no comparison, or something overflows."""
     operation = comparisons[at]
     if operation == NULL:
         return -1
     left, right = at + 1, at + 1 + VALUE
-    one = place_in_columns(came, window, comparisons, left, i)
-    two = place_in_columns(came, window, comparisons, right, i)
-    unknown = came.nulls[one] | came.nulls[two]
+    unknown = is_unknown(came, room, comparisons, left, i) or is_unknown(came, room, comparisons, right, i)
     if operation <= AT_MOST_I:
-        x, y = came.columns[one], came.columns[two]
+        x = whole_at(group, came, room, comparisons, left, i)
+        y = whole_at(group, came, room, comparisons, right, i)
         equal, less = x == y, x < y
     else:
         # What is null is 0 here.
-        p, q = double_at(came, comparisons, left, one), double_at(came, comparisons, right, two)
+        p = double_at(group, came, room, comparisons, left, i)
+        q = double_at(group, came, room, comparisons, right, i)
         if not (math.isfinite(p) and math.isfinite(q)):
             return -1
         equal, less = p == q, p < q
@@ -209,7 +249,7 @@ def ask_each(
         number = word * BITS + place_of(bit)
         of_step = number * len(room.window) + state
         cursor[C_EFFORT] -= 1
-        true = compare(came, room.window, group.comparisons, of_step * COMPARISON, i)
+        true = compare(group, came, room, group.comparisons, of_step * COMPARISON, i)
         if true < 0:
             before = cursor[C_OVERFLOWS]
             at, length = group.programs[2 * of_step], group.programs[2 * of_step + 1]
@@ -254,7 +294,7 @@ def climb(
             cursor[C_EFFORT] -= 1
             program = first + at * size
             # The only place that evaluates a rung: code that is inlined twice is compiled twice.
-            said = compare(came, room.window, group.comparisons, rungs[program + G_COMPARISON], i)
+            said = compare(group, came, room, group.comparisons, rungs[program + G_COMPARISON], i)
             true = said == 1
             if said < 0:
                 length = rungs[program + G_LENGTH]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cep.operators.patterns.kernel.layout import Bytes, Floats, Ints, ReadOnlyInts
+from cep.operators.patterns.kernel.layout import Bytes, Floats, Ints
 
 # A rule of a group: its steps; its `within`, or -1; of a match the states up to which its other runs go on.
 Z_STEPS, Z_WITHIN, Z_KEEPS, STRICT_RULE = range(4)
@@ -13,6 +13,9 @@ Z_STEPS, Z_WITHIN, Z_KEEPS, STRICT_RULE = range(4)
 # began with it, bits of the values that are null, the values.
 P_KEY, P_DUE, PACKED = range(3)
 O_NUMBER, O_TIME, O_NULLS, ENTRY_HEAD = range(4)
+# A row of a key in a batch: an entry for each of its last events, newest first, and sets. Columns of an
+# entry: the event (NONE: there was none), its time, its values.
+W_EVENT, W_TIME, WINDOW_HEAD = range(3)
 # A match: the key, the time, how many rules had decided up to it, the numbers of the last events, newest
 # first.
 X_KEY, X_TIME, X_DECIDED, X_EVENTS = range(4)
@@ -31,6 +34,8 @@ FEW = 4
 HALF = 16
 """Values of half a byte, which has bits of four atoms."""
 LOADING, SHOWING = range(2)
+AHEAD = 12
+"""Events between one that is shown and one the row of whose key is fetched."""
 
 
 class StrictRules(NamedTuple):
@@ -52,6 +57,8 @@ class StrictRules(NamedTuple):
     last: Ints
     columns: Ints
     """The columns whose values are kept of an event."""
+    kept_of: Ints
+    """By column its place among them, or NONE."""
     alone: Ints
     """By step the set of the rules whose condition is evaluated for each of them."""
     ladders: Ints
@@ -64,7 +71,7 @@ class StrictRules(NamedTuple):
 
 
 class StrictEvents(NamedTuple):
-    """A shard's events in order of key, then of time; behind them those that kept runs took.
+    """A shard's events, those of a key in order of time; behind them those that kept runs took.
 
     `keys` and `seen` (1: it is of a stream of the group) are of the shard's events alone.
     """
@@ -74,7 +81,9 @@ class StrictEvents(NamedTuple):
     fits: Ints
     """By event and step the set of the rules whose step the event may be by what it is alone."""
     times: Ints
+    """Of the shard's events."""
     numbers: Ints
+    """Where those of the shard's events begin, and those of the events behind them."""
     columns: Ints
     doubles: Floats
     """The columns once more."""
@@ -84,17 +93,13 @@ class StrictEvents(NamedTuple):
     ranks: Ints
 
 
-class StrictRuns(NamedTuple):
-    """The runs that were kept, and by key the place of its row, or NONE."""
-
-    rows: ReadOnlyInts
-    of_key: Ints
-
-
 class StrictRoom(NamedTuple):
-    """Room for one key: sets by state, before and after an event; its last events; an alternative's row."""
+    """Room for all keys, and for one: sets after an event; its last events; an alternative's row."""
 
-    live: Ints
+    states: Ints
+    """A row for each key."""
+    doubles: Floats
+    """The same memory."""
     then: Ints
     asked: Ints
     passed: Ints

@@ -43,7 +43,8 @@ Ints = npt.NDArray[np.int64]
 def run_patterns(
     tables: SpaceTables, kept: Kept, events: Arrivals, context: BatchContext
 ) -> tuple[list[Decisions], Kept]:
-    """Run every rule of a space over events up to the watermark, key by key in order of time."""
+    """Run every rule of a space over events up to the watermark: key by key in order of time, or all in order
+    of time (`only_sets`)."""
     machine = engine(len(context.numbers), context.compiled)
     reader = PredicateReader(context.plan.id, events, context.texts, tables)
     reader.encode()
@@ -68,6 +69,12 @@ def run_patterns(
         kinds = {**kinds, RAISED: raised}
     state: Kept = {RUNS: RunRows(live), **past.kept, **kinds}
     return decisions_of(tables.rules, matched + fresh, context.keys, context.book), state
+
+
+def only_sets(tables: SpaceTables, plan: str, kept: Kept, events: Arrivals) -> bool:
+    """True if `run_patterns` runs all rules as sets, which take events in order of time; without a trace."""
+    one_by_one = len(tables.strict_rules) < len(tables.rules) or len(tables.back)
+    return not one_by_one and not of_kind(kept, RUNS, RunRows).size and packable(plan, events)
 
 
 def _events(reader: PredicateReader, context: BatchContext, machine: Engine, sets: bool) -> Events:

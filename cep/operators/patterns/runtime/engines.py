@@ -14,6 +14,7 @@ from cep.operators.patterns.kernel.layout import (
     Ints,
     Output,
     Pools,
+    ReadOnlyInts,
     Scratch,
     StoredRuns,
 )
@@ -26,7 +27,6 @@ from cep.operators.patterns.kernel.strict_layout import (
     StrictOutput,
     StrictRoom,
     StrictRules,
-    StrictRuns,
 )
 from cep.operators.patterns.runtime.entry_points import Engine as Engine
 
@@ -83,7 +83,7 @@ def _run_rules(batch: Batch, stored: StoredRuns, scratch: Scratch, pools: Pools,
 
 
 def _run_strict(
-    rules: StrictRules, came: StrictEvents, stored: StrictRuns, room: StrictRoom, output: StrictOutput,
+    rules: StrictRules, came: StrictEvents, stored: ReadOnlyInts, room: StrictRoom, output: StrictOutput,
     bound: int,
 ) -> int:  # fmt: skip
     """Run strict sequences likewise."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from cep.operators.patterns.kernel.layout import Batch, Ints, Output, Pools, Scratch, StoredRuns
+from cep.operators.patterns.kernel.layout import Batch, Ints, Output, Pools, ReadOnlyInts, Scratch, StoredRuns
 from cep.operators.patterns.kernel.strict_layout import (
     StrictEvents,
     StrictOutput,
     StrictRoom,
     StrictRules,
-    StrictRuns,
 )
 
 
@@ -25,4 +24,4 @@ class Engine:
     drop_nodes: Callable[[Pools, Ints], None]
     replay: Callable[..., None]
     fit_events: Callable[..., None]
-    run_strict: Callable[[StrictRules, StrictEvents, StrictRuns, StrictRoom, StrictOutput, int], int]
+    run_strict: Callable[[StrictRules, StrictEvents, ReadOnlyInts, StrictRoom, StrictOutput, int], int]

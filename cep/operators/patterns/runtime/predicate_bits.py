@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cep.batch.arrivals import Arrivals, EventTable
+from cep.batch.arrivals import Arrivals, EventTable, are_all
 from cep.batch.predicates import Column
 from cep.batch.texts import Texts
 from cep.operators.patterns.compile.pattern_plan import PatternPlan
@@ -131,12 +131,15 @@ class PredicateReader:
         nulls = np.ones(values.shape, np.uint8)
         for number, part in enumerate(self.events.parts):
             where, rows = self.events.rows_of(number)
+            whole = len(self.events.parts) == 1 and are_all(rows, len(part.table))
             for first, block in zip(firsts[:-1].tolist(), blocks, strict=True):
                 for place, of in enumerate(block[number] or ()):
                     if part.stream in of:
                         known, null = self._column(number, of[part.stream])
                         for to, of_rows in ((values, known), (nulls, null)):
-                            if len(self.events.parts) == 1:
+                            if whole:
+                                to[first + place, :size] = of_rows
+                            elif len(self.events.parts) == 1:
                                 # In this mode numpy writes where it is told, without a copy between.
                                 of_rows.take(rows, out=to[first + place, :size], mode="clip")
                             else:

@@ -54,16 +54,16 @@ class StrictBatch:
     def _group(self, group: StrictGroup, kept: PackedRows) -> tuple[list[Matches], PackedRows]:
         rules, keys = len(group.rules), self.context.keys.count
         came = self._events(group, kept)
-        of_key = np.full(keys, layout.NONE, np.int64)
-        of_key[kept.rows[:, strict_layout.P_KEY]] = np.arange(len(kept.rows))
-        sets = group.depth * group.words
+        sets, entry = group.depth * group.words, strict_layout.WINDOW_HEAD + len(group.columns)
+        states = np.zeros((keys, group.depth * entry + sets), np.int64)
+        states[:, : group.depth * entry : entry] = layout.NONE
         slots = self.tables.most_slots + 2
         cursor = np.zeros(layout.C_JOINS, np.int64)
-        cursor[layout.C_EVENTS] = len(came.times)
+        cursor[layout.C_EVENTS] = len(came.keys) + group.depth * len(kept.rows)
         cursor[layout.C_EFFORT] = layout.END_OF_TIME
         room = strict_layout.StrictRoom(
-            np.zeros(sets, np.int64), np.zeros(sets, np.int64), np.zeros(group.words, np.int64),
-            np.zeros(group.words, np.int64),
+            states.ravel(), states.ravel().view(np.float64), np.zeros(sets, np.int64),
+            np.zeros(group.words, np.int64), np.zeros(group.words, np.int64),
             np.zeros(group.depth + 1, np.int64), np.zeros(_row_of(group), np.int64), np.zeros(1, np.int64),
             np.zeros(slots, np.int64), np.zeros(slots, np.int64), np.zeros(rules, np.int64), cursor,
         )  # fmt: skip
@@ -73,7 +73,7 @@ class StrictBatch:
             np.empty(2 * width * (group.depth + 1), np.int64),
             np.empty(2 * rules, np.int64),
         )
-        stored = strict_layout.StrictRuns(kept.rows.ravel(), of_key)
+        stored = kept.rows.ravel()
         while self.engine.run_strict(group.arrays, came, stored, room, output, self.events.watermark):
             output = output._replace(
                 matches=_with_room(output.matches, cursor[layout.C_MATCHES]),
@@ -104,19 +104,17 @@ class StrictBatch:
                 seen[where] = 1
         more = len(kept.rows) * depth
         of_rule = self.reader.columns(group.rules[:1], more)
-        times, first = np.empty(size + more, np.int64), self.context.book.first
-        times[:size] = events.times
-        numbers = np.arange(first, first + size + more)
+        numbers = np.full(1 + more, self.context.book.first)
         for number in range(depth):
             entry, here = kept.entry(number), slice(size + number, None, depth)
-            times[here], numbers[here] = entry[:, strict_layout.O_TIME], entry[:, strict_layout.O_NUMBER]
+            numbers[1 + number :: depth] = entry[:, strict_layout.O_NUMBER]
             for place, column in enumerate(group.columns.tolist()):
                 of_rule.values[column, here] = entry[:, strict_layout.ENTRY_HEAD + place]
                 of_rule.nulls[column, here] = (entry[:, strict_layout.O_NULLS] >> place) & 1
         columns = of_rule.values.ravel()
         return strict_layout.StrictEvents(
-            events.keys, seen, fits, times, numbers, columns, columns.view(np.float64), of_rule.nulls.ravel(),
-            events.constants, events.constants.view(np.float64), events.ranks,
+            events.keys, seen, fits, events.times, numbers, columns, columns.view(np.float64),
+            of_rule.nulls.ravel(), events.constants, events.constants.view(np.float64), events.ranks,
         )  # fmt: skip
 
     def _count(self, group: StrictGroup, overflows: Ints) -> None:
@@ -127,11 +125,11 @@ class StrictBatch:
     def _matches(self, group: StrictGroup, found: Ints, places: Ints) -> Iterator[Matches]:
         """The matches in order of time, those of rules with the same steps together; `places` are the rules
         of each."""
-        order = order_of(found[:, strict_layout.X_TIME])
-        decided = found[:, strict_layout.X_DECIDED]
-        counts = lengths(decided)
-        places = places[ranges((decided - counts)[order], counts[order])]
-        found, decided = found.take(order, axis=0), np.cumsum(counts[order])
+        time, decided = found[:, strict_layout.X_TIME], found[:, strict_layout.X_DECIDED]
+        if np.any(time[1:] < time[:-1]):
+            order, counts = order_of(time), lengths(decided)
+            places = places[ranges((decided - counts)[order], counts[order])]
+            found, decided = found.take(order, axis=0), np.cumsum(counts[order])
         of_steps: dict[tuple[int, ...], list[int]] = {}
         for place in np.flatnonzero(np.bincount(places)).tolist():
             steps = tuple(self.tables.tables(int(group.rules[place])).edges.tolist())
