@@ -90,8 +90,8 @@ class Arrivals:
 
 def are_all(rows: Ints, size: int) -> bool:
     """True of the numbers from 0 up to `size`, one after the other."""
-    if len(rows) != size or not size:
-        return not size and not len(rows)
+    if not len(rows) or len(rows) != size:
+        return len(rows) == size
     return bool(rows[0] == 0 and rows[-1] == size - 1 and (rows[1:] > rows[:-1]).all())
 
 

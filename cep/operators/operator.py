@@ -124,8 +124,8 @@ class Operator(ABC, Generic[Planned, Group]):
         """
 
     def takes_by_time(self, group: Group, plan: str, kept: Kept, events: Arrivals) -> bool:  # noqa: ARG002
-        """True if `advance` takes the events of all keys in order of time, which leaves out to put them in
-        order of key. Not asked where there is a trace or state to be carried."""
+        """True if `advance` takes these events in order of time, so that nobody puts them in order of key.
+        Not asked where there is a trace or state to be carried."""
         return False
 
     def wanted(self, group: Group, plan: str, events: Arrivals, numbers: Ints, keys: int) -> Bools:  # noqa: ARG002

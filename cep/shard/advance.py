@@ -217,14 +217,7 @@ class _ShardBatch:
         if not recalled.keys.count and old.layout is layout:
             return old
         carried = old.layout is not layout
-        by_time = (
-            not carried
-            and self.trace is None
-            and all(
-                one.operator.takes_by_time(one.group, self.plan.id, one.own(recalled.rows), ready)
-                for one in groups
-            )
-        )
+        by_time = not carried and self._takes_by_time(groups, recalled.rows, ready)
         if not by_time and np.any(numbers[1:] < numbers[:-1]):
             order = order_of(numbers)
             ready, numbers = ready.ordered(order), numbers.take(order)
@@ -240,6 +233,12 @@ class _ShardBatch:
         left = Remaining(rows, book.copied(space, taken), context.texts.values)
         return remember(
             old, layout, groups, recalled, left, old.sequence + len(numbers), self.numbers, self.merging
+        )
+
+    def _takes_by_time(self, groups: Groups, kept: Kept, events: Arrivals) -> bool:
+        """True if every operator takes the events in order of time."""
+        return self.trace is None and all(
+            one.operator.takes_by_time(one.group, self.plan.id, one.own(kept), events) for one in groups
         )
 
     def _advanced(
