@@ -40,16 +40,23 @@ Part = Array | OneOf | str | bytes
 
 @dataclass(frozen=True, eq=False)
 class Unjoined:
-    """So many rows whose parts are put end to end when they are chosen: `parts` as the kernel takes them, and
-    what they lie in, which is `held`."""
+    """So many rows whose parts are put end to end when they are chosen."""
 
-    parts: Ints
+    given: Sequence[Part]
     size: int
-    held: Sequence[object]
     kernel: Kernel
 
     def __len__(self) -> int:
         return self.size
+
+    @property
+    def parts(self) -> Ints:
+        """The parts as the kernel takes them."""
+        return self._numbers[0]
+
+    @cached_property
+    def _numbers(self) -> tuple[Ints, Sequence[object]]:
+        return _numbers_of(_fewer(self.given, self.kernel))
 
     @cached_property
     def ends(self) -> Ints:
@@ -133,8 +140,7 @@ def unjoined(parts: Sequence[Part], size: int) -> Unjoined | Array:
     if kernel is None:
         of_bytes = any(isinstance(part, bytes) for part in parts)
         return joined(parts, pa.binary() if of_bytes else _STRING).cast(pa.large_binary())
-    numbers, held = _numbers_of(_fewer(parts, kernel))
-    return Unjoined(numbers, size, held, kernel)
+    return Unjoined(parts, size, kernel)
 
 
 @dataclass(frozen=True)
